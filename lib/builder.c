@@ -12,8 +12,8 @@
 
 enum {
 	SEGMENTS = 16, /* maximum segments in a mem record for 9front */
-	SMALLGAP = 24 * KB,	/* gaps up to this size are always filled:
-				   cheaper than a segment */
+	SMALLGAP = 24 * KB,	/* gaps of up to this many bytes are always
+				   filled, which is cheaper than a segment */
 	CHEAP_KB = 64 * 1024	/* maximum kilobytes of zeros in larger gaps,
 				   or 1% of the image if that is more */
 };

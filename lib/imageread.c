@@ -113,8 +113,8 @@ span_unmapped(struct image *im, uint64_t addr, struct span *sp,
 }
 
 /*
- * Set *first and *last to the first and last address of n kilobytes of p's
- * segment. They begin with kilobyte kb, and are limited to piece p.
+ * Set *first and *last to the first and last address of n kilobytes of
+ * p->seg, starting at kilobyte kb. Limit both to the addresses of p.
  */
 static void
 span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,

@@ -40,8 +40,9 @@ struct jobs {
 	bool		 waiting; /* the caller waits; under lock */
 	bool		 quit;	/* threads must exit; under lock */
 	pthread_mutex_t	 lock;
-	pthread_cond_t	 more;	/* a job was submitted, or quit was set */
-	pthread_cond_t	 less;	/* a job was done */
+	pthread_cond_t	 more;	/* signaled when a job was submitted or quit was
+				   set */
+	pthread_cond_t	 less;	/* signaled when a job was done */
 };
 
 /*
@@ -189,9 +190,9 @@ jobs_help(struct jobs *r)
 }
 
 /*
- * Return the oldest submitted job of r, when it is done. If wait is false, do
- * not wait: return NULL if the job is not done yet. Return NULL if there is
- * none.
+ * Wait until the oldest submitted job of r is done, and return it. If wait is
+ * false, return NULL if the job is not done yet. Return NULL if no job is
+ * submitted.
  */
 void *
 jobs_oldest(struct jobs *r, bool wait)

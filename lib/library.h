@@ -99,8 +99,8 @@ struct image {			/* sparse file: the text or memory of a
 	struct segment **seg;	/* owned; in the order of insertion */
 	size_t		 nseg;
 	struct view	 view;	/* owned; visible pieces by address */
-	struct view	 taken;	/* owned; addresses that segments of the
-				   present section cover */
+	struct view	 taken;	/* owned; addresses that segments of the current
+				   section cover */
 	uint64_t	 section; /* number of sections begun */
 	bool		 overlaps; /* true if some segments overlap */
 	struct missing	*missing; /* owned; in ascending order */
@@ -118,7 +118,7 @@ int		 image_read(struct image *im, uint64_t addr, void *buf,
  */
 struct file {			/* small file of a process */
 	char		*name;	/* owned */
-	uint8_t		*data;	/* owned; in a process never NULL */
+	uint8_t		*data;	/* owned; never NULL in a file of a process */
 	size_t		 len;
 };
 
@@ -141,9 +141,9 @@ struct proc {			/* process, thread or embedded file */
 	uint64_t	 pid;
 	uint64_t	 leader; /* process that a thread belongs to; 0: not
 				    a thread */
-	struct embedded	*embedded; /* owned; file that this entry carries,
-				     with its bytes as text, or as mem for
-				     shared memory; NULL: none */
+	struct embedded	*embedded; /* owned; embedded file that this entry
+				      describes, whose bytes are in text, or in
+				      mem for shared memory; NULL: none */
 	struct file	*file;	/* owned; in the order in which they were
 				   added */
 	size_t		 nfile;
@@ -151,8 +151,8 @@ struct proc {			/* process, thread or embedded file */
 				    (state/state.h); NULL until first used */
 	struct linuxrec	*record; /* owned; parsed proc file; NULL until
 				    proc_record is called */
-	struct image	*text;	/* owned; or NULL */
-	struct image	*mem;	/* owned; or NULL */
+	struct image	*text;	/* owned, or NULL */
+	struct image	*mem;	/* owned, or NULL */
 	struct kbcount	 count;	/* set by the reader or writer of a stream,
 				   or by snap_count */
 	uint64_t	 filesum; /* checksum of all small files of the
@@ -185,9 +185,9 @@ struct snap {
 	bool		 verified_index; /* the verified trailer has an index */
 	char		*broken; /* owned; error that ended reading early, if
 				    readopts.partial was set; else NULL */
-	char		*trailer_error; /* owned; why bytes that look like a
-				      trailer are not a valid one; NULL: no
-				      such error */
+	char		*trailer_error; /* owned; reason why bytes that look
+					   like a trailer are not a valid one;
+					   NULL: no such error */
 	bool		 damaged; /* only damage can explain the error in
 				     trailer_error */
 };
@@ -276,9 +276,9 @@ struct confined {		/* files that a program needs; all members
 	const char	*out;	/* file to write, or NULL */
 	bool		 many;	/* also allow to write out.PID, for any PID */
 	const char	*outdir; /* directory to write into, or NULL */
-	int		 (*act)(void *); /* function that the unconfined
-					    helper calls once; it returns a
-					    descriptor; or NULL */
+	int		 (*act)(void *); /* called once by the unconfined
+					    helper; returns a descriptor;
+					    NULL: no such function */
 	void		 (*undo)(void *); /* reverses act when the program
 					     ends */
 	void		*arg;	/* argument of act and undo */
@@ -297,12 +297,12 @@ struct readopts {
 	bool	 nodata;	/* page bytes will not be read */
 	bool	 brief;		/* as nodata, and references between pages
 				   are not resolved */
-	const char *const *files; /* names of the small files, and of the
-				     files of Linux records, to keep; ends
-				     with NULL; or NULL: keep all */
-	const char *const *unused; /* names of small files and record files
-				      to drop, set by criu_readopts; ends
-				      with NULL; or NULL: drop none */
+	const char *const *files; /* names of the small files, and of the files
+				     of Linux records, to keep, ended by NULL;
+				     or NULL: keep all */
+	const char *const *unused; /* names of small files and record files to
+				      drop, ended by NULL, as set by
+				      criu_readopts; or NULL: drop none */
 	bool	 nosizes;	/* drop the lines of smaps and status that
 				   are sizes in kB */
 	bool	 scan;		/* read and check the whole stream, even if
@@ -311,8 +311,8 @@ struct readopts {
 	bool	 partial;	/* after an error, return the processes read
 				   before it, and put the error in broken of
 				   struct snap */
-	size_t	 unpacked;	/* MiB of a compressed file to keep
-				   decompressed in memory; 0: choose */
+	size_t	 unpacked;	/* MiB of a compressed file to keep decompressed
+				   in memory; 0: choose automatically */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
 				/* called for each record, with arg, pid,
 				   name, position and length; the first line
@@ -393,8 +393,8 @@ int		 linuxrec_pack(struct proc *p, const char *cputype,
  */
 enum { PLACE_NAME = 256 };
 
-struct place {			/* each name is "" if there is none */
-	uint64_t	 pid;	/* number in the process's own pid namespace */
+struct place {			/* where a process runs; "": not known */
+	uint64_t	 pid;	/* process ID in its own PID namespace */
 	char		 unit[PLACE_NAME]; /* systemd unit */
 	char		 container[PLACE_NAME];
 	char		 pod[PLACE_NAME];
@@ -432,8 +432,9 @@ enum subject {
 struct fact {
 	enum subject	 subject;
 	uint64_t	 order;	/* sort key among facts of one subject */
-	uint64_t	 id;	/* number of the described thing; another
-				   number under the same key is another thing */
+	uint64_t	 id;	/* number of the thing described; facts with the
+				   same key but different numbers describe
+				   different things */
 	char		*key;	/* owned; "": the subject has only one fact */
 	char		*value;	/* owned */
 	char		*more;	/* owned; shown but not compared; or NULL */
@@ -477,7 +478,7 @@ const char	*subject_word(enum subject subject);
 /*
  * Leave secrets out of snapshots: record/exclude.c, record/environ.c
  */
-struct exclude;			/* set of things to leave out */
+struct exclude;			/* set of exclusions */
 
 struct exclude	*exclude_new(void);
 int		 exclude_add(struct exclude *x, const char *words);
@@ -535,17 +536,19 @@ struct criuopts {
 	const char	*parent; /* directory of earlier images, whose
 				    unchanged pages are not repeated, or NULL */
 	bool		 overwrite; /* allow a directory that is not empty */
-	uint64_t	 leave;	/* live processes: bit set, from criu_leave,
-				   of the kinds of things to leave out if
-				   they cannot be restored */
-	uint64_t	 root;	/* live processes: restore this one and its
-				   descendants; 0: all */
-	bool		 along;	/* TCP connections will be moved: do not
+	uint64_t	 leave;	/* only for live processes: kinds of things to
+				   leave out if they cannot be restored (bits
+				   from criu_leave) */
+	uint64_t	 root;	/* only for live processes: ID of the process to
+				   restore with its descendants; 0: all
+				   processes */
+	bool		 along;	/* TCP connections will be moved, so do not
 				   report them to note */
-	unsigned int	 cgroups; /* live processes: one of enum criu_cgroups */
-	bool		 cgroup_root; /* another cgroup root will be given to
-					 criu: write no cgroups above the
-					 processes' own */
+	unsigned int	 cgroups; /* only for live processes: one of enum
+				     criu_cgroups */
+	bool		 cgroup_root; /* criu will get another cgroup root, so
+					 write no cgroups above those of the
+					 processes */
 	bool		 check;	/* only check, write nothing; set by
 				   criu_check */
 	/* called with a sentence for each error; or NULL */
@@ -554,11 +557,11 @@ struct criuopts {
 	   restored differently; or NULL */
 	void		(*note)(void *, const char *);
 	void		*arg;	/* first argument of warn and note */
-	unsigned int	*need;	/* live processes: bits of enum criu_need are
-				   added to it; or NULL */
-	struct buf	*words;	/* live processes: further arguments for criu
-				   are appended, quoted for sh(1), each after
-				   a blank; or NULL */
+	unsigned int	*need;	/* only for live processes: bits of enum
+				   criu_need are added to *need; or NULL */
+	struct buf	*words;	/* only for live processes: receives further
+				   arguments for criu, quoted for sh(1), each
+				   after a blank; or NULL */
 	struct progress	*progress; /* receives the progress, or NULL */
 	struct pagestore *store; /* the store with which the snapshot was
 				    read, or NULL */
@@ -602,8 +605,8 @@ struct fsentry {		/* directory entry */
 	const char	*name;	/* borrowed; valid during the call */
 	uint64_t	 ino;
 	bool		 dir;
-	uint64_t	 next;	/* value of the argument from that continues
-				   the list after this entry */
+	uint64_t	 next;	/* where to continue the list after this entry;
+				   pass it to fstree_list */
 };
 
 struct fstree;
@@ -638,7 +641,8 @@ int		 proc_grouped(const char *name, const uid_t *user,
  * linux/freeze.c, linux/kill.c
  */
 struct liveopts {
-	int	 out; /* leave out processes that read from this descriptor */
+	int	 out;		/* leave out processes that read from this
+				   output descriptor */
 	const uid_t *user;	/* restrict names and cgroups to processes of
 				   this user; NULL: any user, or the caller's
 				   own if it is not root */
@@ -655,7 +659,7 @@ struct liveopts {
 				   lock their TCP connections so that they
 				   can move */
 	bool	 again;		/* fail if a clone is lost (live_lost) */
-	bool	 flags;		/* read smaps while all are stopped */
+	bool	 flags;		/* read smaps while all processes are stopped */
 	bool	 perfmaps;	/* also save perf maps: names of code that
 				   the processes generated */
 	bool	 verbose; /* report for how long each process was stopped */

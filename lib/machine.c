@@ -104,9 +104,9 @@ machine_audit(const struct machine *m)
 }
 
 /*
- * Return the page size to use for a process of machine m. This is recorded if m
- * can have that size. Otherwise, for example if recorded is 0, it is the
- * smallest size that m can have.
+ * Return the page size to use for a process of machine m. Return the recorded
+ * size if m can have it. Otherwise, for example if it is 0, return the smallest
+ * page size of m.
  */
 uint64_t
 machine_page(const struct machine *m, uint64_t recorded)

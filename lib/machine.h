@@ -14,8 +14,8 @@
 enum { MAX_MACHINE_PAGE = 64 * 1024 };
 
 struct machine {
-	const char	*name;	/* Plan 9's name, or that of uname(2) if it
-				   has none */
+	const char	*name;	/* name in Plan 9, or in uname(2) if Plan 9 has
+				   none */
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
 	uint8_t		 word;	/* bytes of a long: 4 or 8 */
 	bool		 big;	/* big-endian */

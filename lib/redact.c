@@ -233,9 +233,9 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 
 /*
  * Let edit change the len bytes at address start of image im of snapshot s.
- * edit is called for each segment that has some of these bytes. It gets arg and
- * the address, contents and length of the kilobytes that have them. What it
- * leaves in the buffer replaces these kilobytes. The image no longer refers to
+ * edit is called for each segment that has some of these bytes. Its arguments
+ * are arg, and the address, contents and length of the kilobytes that contain
+ * them. The segment then has the changed contents, and im no longer refers to
  * the old ones. Return 0, or -1 with errstr set.
  */
 int

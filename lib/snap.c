@@ -141,8 +141,8 @@ snap_free(struct snap *s)
 
 /*
  * Return true if p is only a thread of another process: it has no text or
- * memory of its own. An entry that has some counts as a process, even if it has
- * a leader.
+ * memory of its own. An entry with text or memory counts as a process, even if
+ * it has a leader.
  */
 bool
 proc_isthread(const struct proc *p)
@@ -258,10 +258,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move to a all sources of b, and each process b->proc[i] for which keep[i] is
- * set. The other processes of b are freed, and b is left empty. The numbers of
- * the moved processes must not be in use in a. Embedded files are put after all
- * processes. Return 0, or -1 with errstr set.
+ * Move all sources of snapshot b to snapshot a. Also move each process
+ * b->proc[i] for which keep[i] is set. The other processes of b are freed, and
+ * b is left empty. The numbers of the moved processes must not be in use in a.
+ * Embedded files are put after all processes. Return 0, or -1 with errstr set.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)

@@ -73,7 +73,7 @@ source_drop(struct snap *s)
 }
 
 /*
- * Move all sources of b to a, and renumber them.
+ * Move all sources of snapshot b to snapshot a, and renumber them.
  */
 void
 source_move(struct snap *a, struct snap *b)
@@ -156,10 +156,10 @@ file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Read n kilobytes, at most STRIDED, of a snap(6) stream, in which an r
+ * Read n kilobytes, at most STRIDED, of a snap(6) stream, where PAGE_TAG
  * precedes each. Read all with one pread(2), and copy them to their places.
  * This is faster than preadv(2) with a buffer for each. Return false if the
- * read fails or an r is missing.
+ * read fails or a tag is missing.
  */
 static bool
 read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
@@ -196,7 +196,8 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 }
 
 /*
- * Read run r of file source src into buf. This is read of struct source_ops.
+ * Read run r of file source src into buf. This is the callback read of struct
+ * source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -248,7 +249,7 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 
 /*
  * Store the identities of n consecutive parts of file source src, starting at
- * loc, in id. This is identify of struct source_ops.
+ * loc, in id. This is the callback identify of struct source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -260,7 +261,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close file source src. This is free of struct source_ops.
+ * Close file source src. This is the callback free of struct source_ops.
  */
 void
 file_free(struct source *src)
@@ -371,7 +372,8 @@ source_data(const struct source *src, uint64_t off, uint64_t *start,
 	if (data == -1 && errno == ENXIO)
 		return false;
 	if (data == -1 || (uint64_t)data < off)
-		data = (off_t)off; /* not supported here: treat all as data */
+		data = (off_t)off; /* SEEK_DATA is not supported: treat all
+				      bytes as data */
 	hole = lseek(f->fd, data, SEEK_HOLE);
 	*start = (uint64_t)data;
 	*end = hole <= data ? f->size : (uint64_t)hole;

@@ -24,7 +24,7 @@ int		 vmas_copy(struct vmas *copy, const struct vmas *l);
  * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c.
  */
 enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
-	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may set it (VM_MAYREAD) */
+	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may set PROT_READ (VM_MAYREAD) */
 	VMF_MAYWRITE = VMA_WRITE,
 	VMF_MAYEXEC = VMA_EXEC,
 	VMF_SHADOW = 1 << 3,	/* shadow stack */
@@ -102,7 +102,7 @@ enum pagekind {
 	PAGES_SWAPPED,
 	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
 	PAGES_MISSING,		/* present, but not captured */
-	PAGES_SAME,		/* comparing two snapshots: unchanged */
+	PAGES_SAME,		/* comparison of two snapshots: unchanged */
 	PAGES_CHANGED,
 	PAGES_NEW,
 	PAGES_GONE,
@@ -149,12 +149,13 @@ int		 pages_compare(struct pagelist *l, struct image *old,
  * linux/observe/pageflags.c, linux/pages/frames.c. The functions of threads
  * are in linux/proc/procfs.c.
  */
-struct pageuse {		/* kilobytes, except for pss */
+struct pageuse {		/* memory use in kilobytes, except for pss */
 	uint64_t	 rss;	/* as smaps counts it: without zero pages and
 				   hugetlbfs pages */
 	uint64_t	 uss;	/* part of rss that nothing else maps */
 	uint64_t	 shared; /* part of rss that others also map */
-	uint64_t	 pss;	/* unit 1/4096 byte, as in the kernel's sum */
+	uint64_t	 pss;	/* in units of 1/4096 byte, as in the kernel's
+				   sum */
 	uint64_t	 swap;
 	uint64_t	 huge;	/* pages of hugetlbfs */
 	uint64_t	 zero;	/* zero pages; set only with detail, like the

@@ -11,7 +11,7 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 type;	/* enum perfrec_type, or an unknown type */
 	uint32_t	 misc;
 	uint64_t	 id;	/* number of the event that made it */
-	uint64_t	 time;	/* ns of CLOCK_MONOTONIC */
+	uint64_t	 time;	/* nanoseconds of CLOCK_MONOTONIC */
 	uint32_t	 pid;	/* process in whose context it happened */
 	uint32_t	 tid;
 	uint64_t	 ip;	/* SAMPLE: address of the instruction */

@@ -41,8 +41,8 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 
 /*
  * Call fn(arg) in n threads at once, and wait until all calls have returned.
- * The caller is one of the threads. There are at most MAX_WORKERS; if fewer can
- * be created, use fewer.
+ * The caller is one of the threads. Use fewer threads if n is above
+ * MAX_WORKERS, or if not all can be created.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)

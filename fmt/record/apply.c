@@ -32,8 +32,9 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
- * them. Return a pointer to that byte, or NULL.
+ * Read at most 16 hexadecimal digits at s into *num. Return a pointer to the
+ * byte after them. Return NULL if that byte is not the same as end, or if there
+ * are no such digits.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)

@@ -21,7 +21,7 @@
 
 enum {
 	MAX_FILES = 1 << 22,	/* maximum number of files in a record */
-	NUM_BYTES = 12 /* bytes of the number that is the length of a file */
+	NUM_BYTES = 12 /* size in bytes of the length field of a file */
 };
 
 /*
@@ -158,7 +158,7 @@ parse_file(const uint8_t *p, size_t left, struct recfile *f)
 		return 0;
 	}
 	if (len > left - NUM_BYTES) {
-		errstr_set("%.*s: %zu bytes, but only %zu are left",
+		errstr_set("%.*s: length: %zu bytes, but only %zu are left",
 		    (int)(n < 64 ? n : 64), f->name, len, left - NUM_BYTES);
 		return 0;
 	}
@@ -230,8 +230,8 @@ linuxrec_sort(struct linuxrec *r)
 			return errstr_set("%.*s: duplicate name",
 			    (int)g.namelen, g.name);
 		if (g.name[f.namelen] == '/')
-			return errstr_set("%.*s: its directory is a file as "
-			    "well", (int)g.namelen, g.name);
+			return errstr_set("%.*s: its directory is also a "
+			    "file", (int)g.namelen, g.name);
 	}
 	return 0;
 }
@@ -289,7 +289,8 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 	r->len = rec->len;
 	nl = memchr(rec->data, '\n', rec->len);
 	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
-		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
+		return errstr_set("proc: byte 0: expected "
+		    "\"linux CPUTYPE 1\"");
 	rc = files_find(r, (size_t)(nl - rec->data) + 1);
 	if (rc == -1)
 		linuxrec_close(r);

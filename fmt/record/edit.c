@@ -63,10 +63,10 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 
 /*
  * Change the Linux record of process p. edit(arg, ...) decides for each of its
- * files whether to keep, change or drop it. Then append those of the n files at
- * more whose names are not in the record yet. If p has no proc record, make one
- * for machine cputype. Return 1; 0 with nothing done if the proc record is not
- * a Linux record; or -1 with errstr set.
+ * files whether to keep, change or drop it. The array more has n further files.
+ * Append those whose names the record does not have yet. If p has no proc
+ * record, make one for machine cputype. Return 1; 0 with nothing done if the
+ * proc record is not a Linux record; or -1 with errstr set.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

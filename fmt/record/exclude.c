@@ -77,7 +77,7 @@ address_parse(const char *s, uint64_t *v)
 }
 
 /*
- * Add the address range s to x: START-END, in hexadecimal.
+ * Add to x the address range s, which is START-END in hexadecimal.
  */
 static int
 range_add(struct exclude *x, const char *s)
@@ -88,8 +88,8 @@ range_add(struct exclude *x, const char *s)
 	if ((p = address_parse(s, &start)) == NULL || *p != '-' ||
 	    (p = address_parse(p + 1, &end)) == NULL || *p != '\0' ||
 	    start >= end || end > UINT64_MAX - MAX_MACHINE_PAGE)
-		return errstr_set("%s: not dontdump, secrets, env=PATTERN or "
-		    "START-END, two addresses in hexadecimal", s);
+		return errstr_set("%s: expected dontdump, secrets, "
+		    "env=PATTERN, or START-END (hexadecimal addresses)", s);
 	return VEC_ADD(x->range, x->nrange, (struct excluderange){ start,
 	    end });
 }
@@ -158,7 +158,8 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 }
 
 /*
- * Add the range from start to end to those excluded from the current process.
+ * Add the address range from start to end to x->leaving, the ranges to be
+ * excluded from the current process.
  */
 static int
 leaving_add(struct exclude *x, uint64_t start, uint64_t end,
@@ -220,9 +221,9 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Exclude from p the mappings that must not be dumped. Its file smaps, in the
- * record r, says which these are. Return 1; 0 if smaps does not say; or -1 with
- * errstr set.
+ * Exclude from p the mappings that must not be dumped (MADV_DONTDUMP). They are
+ * listed in the file smaps of the record r. Return 1; 0 if smaps is missing, or
+ * lacks mappings or their flags; or -1 with errstr set.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -317,20 +318,21 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 		rc = told = leave_dontdump(x, p, &r);
 	linuxrec_close(&r);
 	if (told == 0)
-		warn_tell(warn, arg, "process %" PRIu64 ": the snapshot does "
-		    "not say what it keeps out of dumps", p->pid);
+		warn_tell(warn, arg, "process %" PRIu64 ": some MADV_DONTDUMP "
+		    "memory may not be excluded: the snapshot does not list "
+		    "all of it", p->pid);
 	if (rc == -1 || leave_ranges(x, s, p) == -1 ||
 	    image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
 	    (told = environ_exclude(x, s, p)) == -1 ||
 	    (rc = linuxrec_update(p)) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	if (told == 0)
-		warn_tell(warn, arg, "process %" PRIu64 ": the address of its "
-		    "environment is unknown: it is still in its memory",
+		warn_tell(warn, arg, "process %" PRIu64 ": the environment in "
+		    "its memory is not excluded: its address is unknown",
 		    p->pid);
 	return rc == 1 || p->mem->nmissing == missing ? 0 :
-	    errstr_set("process %" PRIu64 ": it has no Linux record in which "
-	    "to list what is left out", p->pid);
+	    errstr_set("process %" PRIu64 ": no Linux record in which to list "
+	    "the excluded memory", p->pid);
 }
 
 /*

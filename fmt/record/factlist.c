@@ -172,8 +172,8 @@ factlist_diff(struct changes *l, const struct factlist *old,
 	int order, rc;
 
 	both = old->told & new->told;
-	if (both & 1U << SUBJECT_SIGNAL)	/* SUBJECT_SIGNAL has all
-						   that SUBJECT_SIGNALS has */
+	if (both & 1U << SUBJECT_SIGNAL) /* the facts of SUBJECT_SIGNAL include
+					    those of SUBJECT_SIGNALS */
 		both &= ~(1U << SUBJECT_SIGNALS);
 	for (rc = 0, i = k = 0; rc == 0 && (i < old->n || k < new->n);) {
 		order = i == old->n ? 1 : k == new->n ? -1 :

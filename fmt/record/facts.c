@@ -124,9 +124,9 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 }
 
 /*
- * Set *o to the identity that process or thread p had when it was captured. In
- * a merged snapshot p may have another process ID than then. Return 0, or -1
- * with errstr set if its record is damaged.
+ * Set *o to the identity that process or thread p had when it was captured. If
+ * p is in a merged snapshot, its process ID may be another one now. Return 0,
+ * or -1 with errstr set if its record is damaged.
  */
 int
 proc_identity(struct identity *o, struct proc *p)

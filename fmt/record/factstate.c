@@ -48,8 +48,8 @@ opened_next(struct scan *files, struct opened *o)
 }
 
 /*
- * Set *id to the number of an open file description in record r: the one of
- * descriptor fd. Return false if r does not have fd.
+ * Set *id to the number of the open file description of descriptor fd in record
+ * r. Return false if r does not have fd.
  */
 bool
 linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add the mapping described by line to l. line is of a segment file: its type
- * is in columns 0-5, its flags in 7 and 8, its start and end in hexadecimal
- * from column 10. Return 0, or -1 with errstr set.
+ * Add to l the mapping described by line, a line of Plan 9's segment file. Its
+ * type is in columns 0-5, its flags are in 7 and 8, and its start and end begin
+ * at column 10, in hexadecimal. Return 0, or -1 with errstr set.
  */
 static int
 segment_line(struct vmas *l, const char *line)

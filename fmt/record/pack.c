@@ -80,10 +80,10 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 }
 
 /*
- * Make a Linux record of the n files at file, and give it to process p. The
+ * Make a Linux record of the array of n files, and give it to process p. The
  * file names must be valid paths without duplicates. cputype is Plan 9's word
- * for the machine. Files that say what memory of p is missing, and which file
- * is embedded as p, are added. Return 0, or -1 with errstr set.
+ * for the machine. Add a file that lists the missing memory of p and, if p is
+ * an embedded file, a file that describes it. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,

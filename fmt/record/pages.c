@@ -12,9 +12,8 @@
 enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
- * Set the store of p to the one that has offset loc of src, and set the place
- * of p in it. Offsets that are not multiples of the source's pitch count as
- * being in other stores.
+ * Set the store of p, and the index of p in that store, for offset loc of src.
+ * Offsets of src are in the same store if they are equal modulo its pitch.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)

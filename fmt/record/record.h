@@ -38,9 +38,9 @@ bool		 linuxrec_applies(const char *name);
 /*
  * Editing the files of a record: edit.c
  */
-enum {				/* what a recedit_fn returns; -1 is an error */
+enum {				/* results of a recedit_fn; -1 is an error */
 	EDIT_KEEP,
-	EDIT_CHANGE,		/* replace the file: new contents are in data */
+	EDIT_CHANGE,		/* replace the contents by those in data */
 	EDIT_DROP
 };
 

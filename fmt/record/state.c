@@ -69,8 +69,8 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 
 /*
  * Return the signal set in the 8 bytes at p, from a process of machine m. The
- * set is a sigset_t of the kernel: words of the machine's byte order, those of
- * the lowest signals first.
+ * set is a sigset_t of the kernel. It consists of words in the byte order of
+ * the machine, and the word with the lowest signals comes first.
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -82,8 +82,8 @@ state_signals(const struct machine *m, const uint8_t *p)
 
 /*
  * Set the members of st that are in the files status and sigmask of the record.
- * The signal mask is that in sigmask, if there is one. SigBlk in status may be
- * the temporary mask of a waiting system call.
+ * Prefer the signal mask in sigmask: SigBlk in status may be the temporary mask
+ * of a waiting system call.
  */
 static void
 state_status(struct taskstate *st, const struct linuxrec *r)

@@ -45,8 +45,8 @@ words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
 		return 0;
 	if (f.len > 0 && (f.data[f.len - 1] != '\n' ||
 	    memchr(f.data, '\0', f.len) != NULL))
-		return errstr_set("process %" PRIu64 ": %s: not lines of text",
-		    pid, name);
+		return errstr_set("process %" PRIu64 ": %s: expected lines of "
+		    "text", pid, name);
 	if ((w->text = words_text(r, name)) == NULL)
 		return errstr_set("out of memory");
 	w->next = w->text;
@@ -70,7 +70,7 @@ words_close(struct words *w)
 int
 words_bad(const struct words *w, const char *want)
 {
-	return errstr_set("process %" PRIu64 ": %s: line %zu: not \"%s\"",
+	return errstr_set("process %" PRIu64 ": %s: line %zu: expected \"%s\"",
 	    w->pid, w->name, w->line, want);
 }
 
@@ -181,9 +181,10 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Decode hex, two hexadecimal digits for each byte, into *bytes. Set *len to
- * the number of bytes. The previous *bytes is freed. w is at the line that has
- * hex, for messages. Return 0, or -1 with errstr set.
+ * Decode hex, which has two hexadecimal digits for each byte, into *bytes. Set
+ * *len to the number of bytes. The previous *bytes is freed. hex is in the
+ * current line of w, which error messages name. Return 0, or -1 with errstr
+ * set.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,

@@ -30,9 +30,8 @@ struct megabyte {
 struct checked {
 	struct source	 src;
 	struct source	*page;	/* borrowed; source of the stream's pages */
-	struct source	*all;	/* borrowed; source of all bytes of the
-				   stream; locations are equal to those of
-				   page */
+	struct source	*all;	/* borrowed; source of all bytes of the stream,
+				   with the same locations as page */
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
 	uint64_t	 bytes;	/* bytes of the stream that sums cover */
@@ -46,9 +45,9 @@ struct checked {
 };
 
 /*
- * Take the bytes of megabyte mb out of those kept. If any is true, take those
- * of any megabyte, so that the caller can reuse their memory. Return the bytes,
- * or NULL if they are not kept.
+ * Remove a buffer with the bytes of megabyte mb from z->kept, and return it. If
+ * the argument any is true, use the buffer of any megabyte, so that the caller
+ * can reuse its memory. Return NULL if there is none.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -114,8 +113,8 @@ check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 }
 
 /*
- * Make m refer to megabyte mb, and compare that with its checksum. If it was
- * already compared, it is not read again, and m->data may be NULL. Return
+ * Make m refer to megabyte mb, and compare the megabyte with its checksum. If
+ * it was compared before, it is not read again, and m->data may be NULL. Return
  * SOURCE_OK; SOURCE_LOST if it is damaged; or -1 with errstr set.
  */
 static int
@@ -142,7 +141,7 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 	if (mb * SUM_BYTES < z->bytes &&
 	    atomic_load(&z->state[mb]) == DAMAGED) {
 		errstr_set("byte %" PRIu64 ": megabyte %" PRIu64
-		    " is damaged: its sum is not that in the trailer",
+		    " is damaged: its checksum is not that in the trailer",
 		    mb * SUM_BYTES, mb);
 		return SOURCE_LOST;
 	}
@@ -232,11 +231,11 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * Return a source of the pages of the stream of r that checks them before use.
- * The stream has a trailer with checksums. page is a source of its pages, and
- * all is a source of all its bytes. Return NULL with errstr set on failure. If
+ * Make a source of the pages in the stream of r, which has a trailer with
+ * checksums. The new source checks each megabyte before it uses its pages. page
+ * is a source of the pages, and all is a source of all bytes of the stream. If
  * page or all is NULL, creating it has failed: return NULL, with errstr
- * unchanged.
+ * unchanged. On other failures return NULL with errstr set.
  */
 struct source *
 source_checked(struct reader *r, struct source *page, struct source *all)

@@ -44,8 +44,8 @@ image_compare(const char *kind, const struct image *a, const struct image *b)
 		return errstr_set("%s: different numbers of segments", kind);
 	for (i = 0; i < n; i++) {
 		if ((rc = segment_same(a->seg[i], b->seg[i])) == 0)
-			errstr_set("%s: the segment at %" PRIx64, kind,
-			    a->seg[i]->base);
+			errstr_set("%s: the segment at %" PRIx64 " differs",
+			    kind, a->seg[i]->base);
 		if (rc != 1)
 			return -1;
 	}
@@ -60,7 +60,7 @@ proc_compare(const struct proc *p, const struct proc *q)
 
 	if (p->pid != q->pid || p->nfile != q->nfile ||
 	    p->filesum != q->filesum)
-		return errstr_set("not the same records");
+		return errstr_set("different records");
 	for (i = 0; i < p->nfile; i++) {
 		f = &p->file[i];
 		g = &q->file[i];
@@ -83,8 +83,8 @@ snap_compare(struct snap *a, struct snap *b)
 	size_t i;
 
 	if (a->nproc != b->nproc)
-		return errstr_set("%zu processes, and %zu", a->nproc,
-		    b->nproc);
+		return errstr_set("different numbers of processes: %zu and %zu",
+		    a->nproc, b->nproc);
 	for (i = 0; i < a->nproc; i++)
 		if (proc_compare(a->proc[i], b->proc[i]) == -1)
 			return errstr_wrap("process %" PRIu64,

@@ -33,10 +33,10 @@ advance(struct ixreader *x, uint64_t n)
 }
 
 /*
- * Skip the next number in the stream, after checking that it is num. label is
- * its name for messages. It is not checked in a damaged megabyte. It is not
- * checked in a compressed stream either, where that could decompress thousands
- * of megabytes. Return 0, or -1 with errstr set.
+ * Check that the next number in the stream is num, and skip it. label is its
+ * name for messages. Omit the check in a damaged megabyte. Also omit it in a
+ * compressed stream, where it could require decompressing thousands of
+ * megabytes. Return 0, or -1 with errstr set.
  */
 static int
 check_num(struct ixreader *x, const char *label, uint64_t num)
@@ -56,8 +56,8 @@ check_num(struct ixreader *x, const char *label, uint64_t num)
 	if (input_pread(x->r->in, found, n, at) == -1)
 		return -1;
 	if (memcmp(found, want, n) != 0)
-		return errstr_set("%s %" PRIu64 ", but in the stream \"%.*s\"",
-		    label, num, (int)n, found);
+		return errstr_set("%s is %" PRIu64 ", but the stream has "
+		    "\"%.*s\"", label, num, (int)n, found);
 	return 0;
 }
 
@@ -129,7 +129,8 @@ index_segment(struct ixreader *x, struct image *im)
 	if (len == 0)
 		return 0;
 	if (len / KB > x->r->trailer.bytes - x->c.at)
-		return errstr_set("a segment of %" PRIu64 " bytes", len);
+		return errstr_set("a segment of %" PRIu64 " bytes is longer "
+		    "than the stream", len);
 	if (reader_hold(x->r, HELD_SEGMENT) == -1 ||
 	    (s = segment_new(base, len)) == NULL)
 		return -1;
@@ -174,7 +175,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 	if (get_num(&x->c, type) == -1)
 		return -1;
 	if (*type > TYPE_OTHER)
-		return errstr_set("a record of unknown type");
+		return errstr_set("unknown record type");
 	if (*type < TYPE_OTHER) {
 		strlcpy(name, *type == TYPE_TEXT ? "text" : *type ==
 		    TYPE_MEM ? "mem" : snap6_field[*type], SNAP6_LINE);
@@ -183,7 +184,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 	if (get_num(&x->c, &n) == -1)
 		return -1;
 	if (n == 0 || n >= SNAP6_LINE || n > x->c.left)
-		return errstr_set("a record type has %" PRIu64 " bytes", n);
+		return errstr_set("invalid length of a record type: %" PRIu64
+		    " bytes", n);
 	memcpy(name, x->c.p, (size_t)n);
 	name[n] = '\0';
 	x->c.p += n;
@@ -208,9 +210,9 @@ check_head(struct ixreader *x, const char *name)
 	if (read_head(x->r, &pid, found) == -1)
 		return -1;
 	if (pid != x->pid || strcmp(found, name) != 0)
-		return errstr_set("%.64s of process %" PRIu64 ", but in the "
-		    "stream there is %.64s of process %" PRIu64, name, x->pid,
-		    found, pid);
+		return errstr_set("expected %.64s of process %" PRIu64
+		    ", found %.64s of process %" PRIu64 " in the stream",
+		    name, x->pid, found, pid);
 	return 0;
 }
 
@@ -230,8 +232,9 @@ index_data(struct ixreader *x, const char *name)
 	    check_head(x, name) == -1 || read_data(r, name) == -1)
 		return -1;
 	if (r->in->pos - x->c.at != len)
-		return errstr_set("a record of %" PRIu64 " bytes, but in the "
-		    "stream it has %" PRIu64, len, r->in->pos - x->c.at);
+		return errstr_set("length: %" PRIu64 " bytes, but in the "
+		    "stream the record has %" PRIu64, len,
+		    r->in->pos - x->c.at);
 	return advance(x, len);
 }
 
@@ -264,8 +267,9 @@ index_record(struct ixreader *x)
 		if (rc == 0)
 			rc = get_num(&x->c, &len);
 		if (rc == 0 && len != x->c.at - start)
-			rc = errstr_set("a record of %" PRIu64 " bytes, but "
-			    "its pages take %" PRIu64, len, x->c.at - start);
+			rc = errstr_set("length: %" PRIu64 " bytes, but the "
+			    "header and pages take %" PRIu64, len,
+			    x->c.at - start);
 	}
 	if (rc == -1) {
 		r->fault.at = start;
@@ -298,8 +302,9 @@ read_index(struct reader *r)
 	if (rc == 0 && (x.c.at != r->trailer.bytes ||
 	    r->records != r->trailer.records)) {
 		r->fault.at = x.c.at;
-		rc = errstr_set("it tells of %" PRIu64 " records, to byte %"
-		    PRIu64, r->records, x.c.at);
+		rc = errstr_set("it lists %" PRIu64 " records up to byte %"
+		    PRIu64 ", which differs from the trailer", r->records,
+		    x.c.at);
 	}
 	if (x.indexed != NULL)
 		indexed_end(x.indexed, r->held);

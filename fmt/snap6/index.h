@@ -13,8 +13,8 @@ struct cursor {			/* reading position in an index and its
 	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* number of the raw page after those that
-				   the last reference means */
+	uint64_t	 same;	/* number of the raw page after the last one
+				   referred to */
 	uint64_t	 ordinal; /* number of raw pages so far */
 };
 

@@ -120,20 +120,20 @@ read_num(struct reader *r, const char *label, uint64_t *num)
 		if (p[n - 1] < '0' || p[n - 1] > '9')
 			break;
 		if (n >= 64)
-			return errstr_set("%s: a number of too many digits",
-			    label);
+			return errstr_set("%s: the number has too many "
+			    "digits", label);
 	}
 	s = (const char *)p;
 	for (end = s + n; s < end && *s == ' '; s++)
 		continue;
 	if (s == end)
-		return errstr_set("%s: blanks where a number belongs", label);
+		return errstr_set("%s: expected a number, found blanks", label);
 	if ((s = digits_read(s, end, 10, &v)) == NULL)
 		return errstr_set("%s: the number is 2^64 or more", label);
 	for (; s < end && *s == ' '; s++)
 		continue;
 	if (s != end)
-		return errstr_set("%s: byte 0x%02x in a number", label,
+		return errstr_set("%s: invalid byte 0x%02x in a number", label,
 		    (uint8_t)*s);
 	input_skip(r->in, n);
 	*num = v;
@@ -161,8 +161,8 @@ read_line(struct reader *r, const char *label, size_t done, char nul,
 		n = most;
 	if ((nl = memchr(p, '\n', n)) == NULL) {
 		if (n == most)
-			return errstr_set("%s: a line of more than %d bytes",
-			    label, SNAP6_LINE);
+			return errstr_set("%s: the line is longer than %d "
+			    "bytes", label, SNAP6_LINE);
 		return reader_short(r, label);
 	}
 	n = (size_t)(nl - p);

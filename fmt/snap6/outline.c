@@ -63,7 +63,7 @@ struct indexed {
 	uint64_t	*cut;	/* owned; sorted numbers of raw pages shorter
 				   than a kilobyte */
 	size_t		 ncut;
-	atomic_ullong	 held;	/* bytes of memory in use; limited by most */
+	atomic_ullong	 held;	/* bytes of memory in use (limit: most) */
 	uint64_t	 most;
 };
 
@@ -75,8 +75,8 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 }
 
 /*
- * Read into *r the next run after a mark; the run was checked before. Return 0,
- * or -1 with errstr set.
+ * Read into *r the next run after a mark. The run was checked when the index
+ * was read. Return 0, or -1 with errstr set.
  */
 static int
 run_again(struct cursor *c, struct pagesrun *r)
@@ -235,7 +235,7 @@ mark_extents(struct indexed *x, struct mark *m)
 
 /*
  * Return the extent that contains kilobyte kb of segment s, or NULL with errstr
- * set. This function implements outline_ops.
+ * set. This is the callback extent of struct outline_ops.
  */
 static const struct extent *
 indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
@@ -254,7 +254,7 @@ indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 
 /*
  * Set *h to the first hole of segment s that ends after kilobyte kb. Return
- * false if there is none. This is the function hole of outline_ops.
+ * false if there is none. This is the callback hole of struct outline_ops.
  */
 static bool
 indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,
@@ -318,7 +318,8 @@ indexed_new(struct reader *r)
 
 /*
  * End the caller's use of x, after the index has been read. used is the memory
- * that the snapshot uses so far; x adds to it what it uses later.
+ * in bytes that the snapshot uses so far. Memory that x allocates later is added
+ * to it.
  */
 void
 indexed_end(struct indexed *x, uint64_t used)
@@ -410,8 +411,9 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 }
 
 /*
- * Check run p, the last one read of segment s. cut is the number of bytes that
- * the last page of p lacks. Return 0, or -1 with errstr set.
+ * Check run p of segment s, which is already counted in s->kb. cut is the
+ * number of bytes that the last page of p lacks. Return 0, or -1 with errstr
+ * set.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,

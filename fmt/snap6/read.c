@@ -182,18 +182,19 @@ salvage_begun(const struct reader *r)
 {
 	salvage_say(r, "%s", snap_errstr());
 	if (r->trailer.sums == NULL && input_plain(r->in))
-		salvage_say(r, "%s: there are no sums: what is before that "
-		    "may be damaged, too", r->in->name);
+		salvage_say(r, "%s: no checksums: data before the error may "
+		    "also be damaged", r->in->name);
 }
 
 /*
  * Read a snap(6) stream from a file or a pipe. o->record is called for each
  * record that was read, with its process, type, position and length. Return the
- * snapshot. Return NULL with errstr set on failure: to the input's name, the
- * byte offset and, if the stream was truncated, the last complete record.
+ * snapshot. On failure return NULL with errstr set. The message begins with the
+ * input's name, the byte offset and, if the stream was truncated, the last
+ * complete record.
  *
- * Page data stays in a file; that of a pipe is copied to a temporary file. With
- * o->nodata no page data is kept.
+ * Page data stays in a file; the data of a pipe is copied to a temporary file.
+ * With o->nodata no page data is kept.
  *
  * A file that has an index is read with it, unless o->scan is set. Any other
  * stream is read to its end, and compared with the checksums of its trailer if
@@ -201,8 +202,8 @@ salvage_begun(const struct reader *r)
  *
  * With o->salvage, as much as possible of a damaged stream is read. Damaged
  * parts are reported to o->warn, and listed as missing from their process. With
- * o->partial, an error after the first process is no failure: the snapshot has
- * the processes read before it, and its member broken has the error.
+ * o->partial, an error after the first process is not a failure: the snapshot
+ * has the processes read before it, and its member broken has the error.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

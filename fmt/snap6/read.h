@@ -13,8 +13,8 @@ enum {
 	HELD_RECORD = 128,	/* bytes of memory counted for a record,
 				   without its data */
 	HELD_PROC = 384,
-	HELD_SEGMENT = 288	/* bytes for a segment and its pieces in the
-				   view of its image */
+	HELD_SEGMENT = 288	/* bytes counted for a segment, with its pieces
+				   in the view of its image */
 };
 
 struct damage {			/* damaged megabytes of a stream */
@@ -25,7 +25,7 @@ struct damage {			/* damaged megabytes of a stream */
 
 struct fault {			/* position of an error, for its message */
 	uint64_t	 at;	/* byte offset in the stream */
-	bool		 cut;	/* the stream ends there too early */
+	bool		 cut;	/* the stream is truncated there */
 	char		 last[128]; /* description of the last complete
 				       record, or "" */
 };

@@ -11,8 +11,8 @@ enum { MAX_FILES = 1000 };	/* maximum number of types of data records of
 				   a process */
 
 /*
- * Return true if what follows in the stream may follow a data record: a header,
- * or the end of the stream.
+ * Return true if a data record may end at the current position: the next bytes
+ * begin like a header, or the stream ends.
  */
 static bool
 at_record(struct reader *r)
@@ -49,8 +49,8 @@ read_body(struct reader *r, struct buf *b)
 		    PRIu64 " are left", len, reader_rest(r));
 	}
 	if (len > SNAP6_DATA)
-		return errstr_set("length: %" PRIu64 " bytes, more than %d",
-		    len, SNAP6_DATA);
+		return errstr_set("length: %" PRIu64 " bytes, expected at most "
+		    "%d", len, SNAP6_DATA);
 	return read_bytes(r, b, len);
 }
 
@@ -70,7 +70,7 @@ read_data(struct reader *r, const char *name)
 	if (reader_hold(r, HELD_RECORD) == -1 || read_body(r, &b) == -1)
 		goto fail;
 	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
-		errstr_set("it ends as a trailer does, but does not begin as "
+		errstr_set("it ends like a trailer, but does not begin like "
 		    "one");
 		goto fail;
 	}
@@ -82,7 +82,7 @@ read_data(struct reader *r, const char *name)
 	}
 	if (!snap6_known(name) && !at_record(r)) {
 		r->fault.at = r->in->pos;
-		errstr_set("a record type that is not known, and not data");
+		errstr_set("unknown record type, and not a data record");
 		goto fail;
 	}
 	return reader_keep(r, name, &b);
@@ -92,9 +92,8 @@ fail:
 }
 
 /*
- * Return the text or memory image (see kind) of r->proc, ready for another
- * record. Create the image if there is none. Return NULL with errstr set on
- * failure.
+ * Return the image of r->proc of the given kind, ready for another record.
+ * Create the image if there is none. Return NULL with errstr set on failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -171,8 +170,8 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 
 	start = r->fault.at = r->in->pos;
 	if (another_begins(r->in))
-		return errstr_set("another snapshot begins here: snapcat "
-		    "makes one of several");
+		return errstr_set("another snapshot begins here; merge them "
+		    "with snapcat");
 	if (read_num(r, "record header: process id", pid) == -1 ||
 	    read_line(r, "record header", (size_t)(r->in->pos - start),
 	    '\177', name) == -1)

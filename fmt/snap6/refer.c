@@ -25,9 +25,10 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Write a reference to address addr to room. Also write it to saved, from which
- * the next references are made. Set *n to its length, or to 0 if it cannot be
- * reused. Return a pointer to the end of the reference in room.
+ * Write to room a reference to address addr. Also store it in saved, so that
+ * the next references can be made from it. *n is the length of the reference in
+ * saved, or 0 if there is none that can be reused; it is updated. Return a
+ * pointer to the end of the reference in room.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,

@@ -25,9 +25,9 @@ get_num(struct cursor *c, uint64_t *num)
 	*num = 0;
 	for (v = 0, shift = 0, n = 0;; shift += 7, n++) {
 		if (n == c->left)
-			return errstr_set("it ends too early");
+			return errstr_set("the index ends too early");
 		if (shift == 63 && p[n] > 1)
-			return errstr_set("a number of more than 64 bits");
+			return errstr_set("the number has more than 64 bits");
 		v |= (uint64_t)(p[n] & 0x7f) << shift;
 		if (p[n] < 0x80)
 			break;
@@ -39,8 +39,8 @@ get_num(struct cursor *c, uint64_t *num)
 }
 
 /*
- * Read the next number of the index into *num. The index has its difference
- * from base. Return 0, or -1 with errstr set.
+ * Read the next number of the index, which is stored as its difference from
+ * base. Set *num to the number itself. Return 0, or -1 with errstr set.
  */
 inline int
 get_diff(struct cursor *c, uint64_t base, uint64_t *num)
@@ -62,7 +62,7 @@ inline int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
 {
 	if (n > end - c->at)
-		return errstr_set("more than there is");
+		return errstr_set("more bytes than the stream has");
 	c->at += n;
 	return 0;
 }
@@ -71,7 +71,7 @@ static inline int
 raw_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
 {
 	if (r->n > (end - c->at) / KB + 1)
-		return errstr_set("more raw pages than there are");
+		return errstr_set("more raw pages than the stream has");
 	r->first = c->ordinal;
 	c->ordinal += r->n;
 	return cursor_advance(c, r->n * (KB + 1) - cut, end);
@@ -88,9 +88,9 @@ same_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
 	if (r->n > (end - c->at) / each ||
 	    cursor_advance(c, r->n * each, end) == -1 ||
 	    cursor_advance(c, more, end) == -1)
-		return errstr_set("more references than there are");
+		return errstr_set("more references than the stream has");
 	if (cut > 0)
-		return errstr_set("a reference for a short page");
+		return errstr_set("a short page is listed as a reference");
 	c->same = r->first + r->n;
 	return 0;
 }
@@ -108,8 +108,8 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 	r->first = 0;
 	r->before = c->ordinal;
 	if (r->n == 0 || r->n > left)
-		return errstr_set("a run of %" PRIu64 " pages, where %" PRIu64
-		    " are left", r->n, left);
+		return errstr_set("a run of %" PRIu64 " pages, expected 1 to %"
+		    PRIu64, r->n, left);
 	if (r->n < left)
 		cut = 0;
 	switch (v & 3) {
@@ -123,7 +123,7 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 		r->kind = KIND_SAME;
 		return same_take(c, end, cut, r);
 	default:
-		return errstr_set("a run of unknown pages");
+		return errstr_set("a run of pages of unknown kind");
 	}
 }
 

@@ -201,9 +201,9 @@ rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 }
 
 /*
- * After a read error, mark all mapped memory of p that was not read as lost. l
- * has the mappings of p. Set *lost to true if there is any. Return 0, or -1
- * with errstr set.
+ * After a read error, mark all mapped memory of p that has not been read as
+ * missing. l has the mappings of p. Set *lost to true if there is any. Return
+ * 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
@@ -246,8 +246,8 @@ proc_list(struct reader *r, struct proc *p)
 			return -1;
 	}
 	if ((rc = linuxrec_update(p)) == 0)
-		salvage_say(r, "process %" PRIu64 ": it has no Linux record "
-		    "in which to list what is missing", p->pid);
+		salvage_say(r, "process %" PRIu64 ": no Linux record in "
+		    "which to list the missing memory", p->pid);
 	return rc == -1 ? -1 : 0;
 }
 

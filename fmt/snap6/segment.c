@@ -170,7 +170,8 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 		return NULL;
 	}
 	if ((addr - s->base) % KB != 0) {
-		errstr_set("not at a kilobyte from its segment's base");
+		errstr_set("not a multiple of 1024 bytes from the base of "
+		    "its segment");
 		return NULL;
 	}
 	*kb = (addr - s->base) / KB;
@@ -219,8 +220,8 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 }
 
 /*
- * Read a reference of this type, and those that continue it, as one run. Return
- * 0, or -1 with errstr set.
+ * Read a reference of the given type (m or t), and those that continue it, as
+ * one run. Return 0, or -1 with errstr set.
  */
 static int
 read_refer(struct reader *r, char type)
@@ -280,8 +281,8 @@ read_pages(struct reader *r)
 		else if (*p == 'm' || *p == 't')
 			rc = read_refer(r, (char)*p);
 		else
-			rc = errstr_set("byte 0x%02x where r, z, m or t "
-			    "belongs", *p);
+			rc = errstr_set("expected r, z, m, or t, found "
+			    "byte 0x%02x", *p);
 		if (rc == 0 && s->cap > cap)
 			rc = reader_hold(r, (s->cap - cap) * sizeof *s->ext);
 		if (rc == -1) {

@@ -168,7 +168,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 
 /*
  * Add n raw pages to the index x. place is the position of the first of them
- * among all pages of the stream. n must not be larger than in a struct finding.
+ * among all pages of the stream. n must be at most MAX_RAWRUN; a struct finding
+ * never has more.
  */
 void
 indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
@@ -193,9 +194,9 @@ indexer_zero(struct indexer *x, uint64_t n)
 
 /*
  * Return the number of runs of raw pages that begin at or before place. place
- * is a position among all pages of the stream. The search begins at an
- * estimate, because runs are spread evenly; bisecting all runs would cause a
- * cache miss at most steps.
+ * is a position among all pages of the stream. The runs are spread evenly, so
+ * the search begins at an estimate. Bisecting all runs would cause a cache miss
+ * at most steps.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -232,8 +233,8 @@ raw_find(struct indexer *x, uint64_t place)
 	size_t n;
 
 	if (x->found < x->nraw) {
-		r = &x->raw[x->found];	/* consecutive searches mostly have
-					   the same result */
+		r = &x->raw[x->found]; /* consecutive searches usually have the
+					  same result */
 		if (place >= r->place && place - r->place < r->n)
 			return r;
 	}

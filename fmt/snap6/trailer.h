@@ -63,8 +63,8 @@ struct indexer {
 				   referred to */
 	uint64_t	 bytes;	/* SAME: bytes of the references in the
 				   stream */
-	uint64_t	 same;	/* number of the raw page after those that
-				   the last run referred to */
+	uint64_t	 same;	/* number of the raw page after the last one
+				   referred to */
 };
 
 void		 indexer_free(struct indexer *);
@@ -83,8 +83,7 @@ int		 trailer_make(struct buf *, const struct indexer *,
  */
 struct trailer {
 	uint64_t	 pos;	/* byte offset in the stream */
-	bool		 moved;	/* valid, but not at the offset that it
-				   states */
+	bool		 moved;	/* valid except for the offset stated in it */
 	uint8_t		*data;	/* owned; the whole record */
 	size_t		 len;
 	uint64_t	 records; /* number of records before the trailer */
@@ -98,7 +97,7 @@ struct trailer {
 enum trailer_kind {		/* kind of record, by its first bytes */
 	TRAILER_NONE,		/* not a trailer */
 	TRAILER_LIKELY,
-	TRAILER_REWRITTEN,	/* a trailer rewritten by a program of Plan 9 */
+	TRAILER_REWRITTEN,	/* a trailer rewritten by a Plan 9 program */
 	TRAILER_DAMAGED
 };
 

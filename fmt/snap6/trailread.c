@@ -19,9 +19,9 @@ enum {
 };
 
 /*
- * Return which kind of trailer the next record in stream in is, or
- * TRAILER_NONE. It is judged by its first bytes. They may be spelled
- * differently in a trailer that was rewritten or damaged.
+ * Return the kind of trailer that the next record of the stream is, judging by
+ * its first bytes. A trailer that was rewritten or damaged may begin
+ * differently. Return TRAILER_NONE for any other record.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -78,11 +78,11 @@ parse_before(struct trailer *t, const struct recfile *f)
 	    (const char *)f->data);
 	if (sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records,
 	    &t->bytes) != 2)
-		return errstr_set("before: not two numbers");
+		return errstr_set("before: expected two numbers");
 	snprintf(again, sizeof again, "%" PRIu64 " %" PRIu64 "\n", t->records,
 	    t->bytes);
 	if (strlen(again) != f->len || strcmp(line, again) != 0)
-		return errstr_set("before: not two numbers");
+		return errstr_set("before: expected two numbers");
 	return 0;
 }
 
@@ -97,7 +97,7 @@ parse_files(struct trailer *t)
 
 	rc = linuxrec_open(&r, &rec);
 	if (rc == 0 && !linuxrec_find(&r, "before", &f))
-		rc = errstr_set("no file before");
+		rc = errstr_set("no file \"before\"");
 	if (rc == 0)
 		rc = parse_before(t, &f);
 	if (rc == 0 && linuxrec_find(&r, "sums", &f)) {
@@ -127,13 +127,13 @@ trailer_parse(struct trailer *t, uint64_t pos)
 
 	if (t->len < TRAILER_HEAD + SNAP6_NUM + sizeof TRAILER_FIRST - 1 +
 	    TRAILER_END || !trailer_ends(t->data, t->len))
-		return errstr_set("it does not end as one");
+		return errstr_set("it does not end like one");
 	end = t->data + t->len - TRAILER_END;
 	if (num_get(end, 8) != t->len)
-		return errstr_set("%zu bytes, but it says %" PRIu64, t->len,
-		    num_get(end, 8));
+		return errstr_set("it has %zu bytes, but states %" PRIu64,
+		    t->len, num_get(end, 8));
 	if (num_get(end + 8, 8) != sums_of(t->data, t->len - TRAILER_SUMMED))
-		return errstr_set("its sum does not match its bytes");
+		return errstr_set("its checksum does not match its bytes");
 	snprintf(want, sizeof want, "%11zu ",
 	    t->len - TRAILER_HEAD - SNAP6_NUM);
 	if (memcmp(t->data, HEADER, TRAILER_HEAD) != 0 ||
@@ -145,8 +145,8 @@ trailer_parse(struct trailer *t, uint64_t pos)
 		return -1;
 	t->moved = t->bytes != pos;
 	if (t->moved)
-		return errstr_set("%" PRIu64 " bytes are before it, but it "
-		    "says %" PRIu64, pos, t->bytes);
+		return errstr_set("%" PRIu64 " bytes precede it, but it states "
+		    "%" PRIu64, pos, t->bytes);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
  * trailer *t. t takes over the data of b, and t->pos becomes pos, even on
  * failure. Free t with trailer_free() in any case. Return 0. Return -1 with
  * errstr set if it is not a valid trailer; t->moved is then true if only the
- * offset that it states is wrong.
+ * offset stated in the trailer is wrong.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -204,9 +204,9 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 }
 
 /*
- * Find a trailer at the end of stream in, and read it into t. Afterwards the
+ * Find the trailer at the end of a stream, and read it into t. Afterwards the
  * stream is at its start. Free t with trailer_free(). Return 1; 0 if there is
- * none; or -1 with errstr set on a read error. If there is one that is not
+ * no trailer; or -1 with errstr set on a read error. If the trailer is not
  * valid, return 0 with errstr set, and t as after trailer_take().
  */
 int

@@ -57,19 +57,20 @@ trailer_compare(struct reader *r)
 		    8)) {
 			r->fault.at = mb * SUM_BYTES;
 			return errstr_set("megabyte %" PRIu64 " is damaged: "
-			    "its sum is not that in the trailer", mb);
+			    "its checksum is not that in the trailer", mb);
 		}
 	if (r->trailer.records == r->records)
 		return 1;
-	errstr_set("%" PRIu64 " records are before it, but it says %" PRIu64,
+	errstr_set("%" PRIu64 " records precede it, but it states %" PRIu64,
 	    r->records, r->trailer.records);
 	return 0;
 }
 
 /*
- * Decide whether the record in b is the valid trailer of the stream. It began
- * at offset pos. Its data is taken over from b. Return 1 if it is; 0 with
- * errstr set if it is not; or -1 with errstr set if the stream is damaged.
+ * Decide whether the record in b, which begins at offset pos, is the valid
+ * trailer of the stream. r->trailer takes ownership of the data of b. Return 1
+ * if the trailer is valid; 0 with errstr set if it is not; or -1 with errstr
+ * set if the stream is damaged.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
@@ -112,15 +113,16 @@ trailer_refuse(struct reader *r, uint64_t pos)
 	if (s->trailer_error == NULL)
 		return -1;
 	if (s->damaged && r->o->salvage)
-		salvage_say(r, "%s: %s; there are no sums: what is before "
-		    "that may be damaged, too", r->in->name, s->trailer_error);
+		salvage_say(r, "%s: %s; no checksums: data before the "
+		    "trailer may also be damaged", r->in->name,
+		    s->trailer_error);
 	return 0;
 }
 
 /*
- * Read from r a record that begins like a trailer of this kind. If it is the
- * valid trailer, compare the stream with its checksums, which cover what is
- * before the first such record. Return 0, or -1 with errstr set.
+ * Read from r a record that begins like a trailer of the given kind. If it is
+ * the valid trailer, compare the stream with its checksums. They cover all
+ * bytes before the first such record. Return 0, or -1 with errstr set.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

@@ -82,7 +82,8 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Add a file to the checksum over all files read for process p.
+ * Add the file called name, with the bytes of b, to p->filesum. This is a
+ * checksum of all files that were read for process p.
  */
 static void
 sum_add(struct proc *p, const char *name, const struct buf *b)
@@ -96,8 +97,8 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 /*
  * Store b as the record called name of the process that r is reading. A record
  * that is not wanted is stored empty, or not at all if o->unused names it. Of a
- * Linux record, only the wanted files are stored. The data of b is taken over.
- * Return 0, or -1 with errstr set.
+ * Linux record, only the wanted files are stored. The function takes ownership
+ * of the data of b. Return 0, or -1 with errstr set.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)

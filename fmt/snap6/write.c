@@ -22,7 +22,7 @@ struct snap6 {
 	struct indexer	 index;		/* index of the stream */
 	uint64_t	 start; /* position of the stream in the output */
 	bool		 zero;		/* there is a process 0 */
-	bool		 feigned; /* the last record ends as a trailer does */
+	bool		 feigned; /* the last record ends like a trailer */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* first argument of warn */
 	struct progress	*progress;	/* borrowed, or NULL */
@@ -97,8 +97,8 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 
 /*
  * Write the raw pages of f, each after a tag "r". They are copied into one
- * buffer first, because checksumming and writing it at once is faster than in
- * thousands of pieces.
+ * buffer first, because one large write with one checksum is faster than
+ * thousands of small ones.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -209,9 +209,9 @@ write_files(struct snap6 *w)
 		    "trailer");
 	for (i = 0; i < p->nfile; i++)
 		if (p->file[i].len > SNAP6_DATA)
-			return errstr_set("process %" PRIu64 ": %s: %zu bytes,"
-			    " more than a record has", p->pid, p->file[i].name,
-			    p->file[i].len);
+			return errstr_set("process %" PRIu64 ": %s: %zu bytes "
+			    "are too many for a record", p->pid,
+			    p->file[i].name, p->file[i].len);
 	for (k = 0; k < F_MAX; k++)
 		if ((f = proc_file(p, snap6_field[k])) != NULL)
 			write_data(w, f);
@@ -284,7 +284,7 @@ header_put(struct snap6 *w)
 }
 
 /*
- * Write the process or thread p with w, and set its counts of what was written.
+ * Write the process or thread p with w. Set p->count to the kilobytes written.
  * Data that cannot be read is reported to the warn callback, and listed in the
  * Linux record of p. Return 0. Return -1 with errstr set on failure, or if p
  * has no Linux record for that list.
@@ -368,8 +368,8 @@ write_trailer(struct snap6 *w)
 
 	if (w->zero && w->feigned)
 		return errstr_set("process %" PRIu64 ": its last record would "
-		    "be taken for a damaged trailer, and there can be none "
-		    "with a process 0", w->proc->pid);
+		    "be taken for a damaged trailer, because a snapshot with "
+		    "process 0 has none", w->proc->pid);
 	if (w->zero)
 		return 0;
 	if ((rc = sums_end(w->sums)) == 0 &&

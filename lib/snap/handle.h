@@ -20,7 +20,8 @@ struct snap_record {
 
 struct snap_task {
 	struct snap_file *of;	/* borrowed */
-	struct snap_task *process; /* borrowed; itself for a process */
+	struct snap_task *process; /* borrowed; the task itself if it is a
+				      process */
 	struct proc	*proc;	/* borrowed */
 
 	/* owned; NULL until they are first used */

@@ -211,8 +211,8 @@ record 7 regs
 data r 160
 EOF
 core "$snap"
-is "$rc $err" "1 process 7: 160 bytes of registers of mips: only those of \
-amd64, 386, arm64 and arm are known" "Plan 9 mips"
+is "$rc $err" "1 process 7: cannot convert 160 bytes of registers of mips: \
+expected those of amd64, 386, arm64, or arm" "Plan 9 mips"
 
 # More segments than fit into e_phnum.
 python3 - >"$snap" <<'EOF'

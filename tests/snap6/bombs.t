@@ -57,8 +57,8 @@ bomb '          1 mem\n          1        4096 30000000000 rrrrr'"$(
     printf '%1019s' '')z" 'm          1        4096 z' 6000000 >"$tmp/bomb"
 refused "$memory" "references" "snapls -l"
 bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
-refused "2000000000 bytes, more than 1073741824" "a record of two gigabytes" \
-    "snapls -l"
+refused "2000000000 bytes, expected at most 1073741824" \
+    "a record of two gigabytes" "snapls -l"
 
 # A file that is a hole but for its first line, the header of the memory and a
 # trailer, which tells of pages in turn with zeros, and then of runs of

@@ -157,7 +157,7 @@ def nottrailers(snap, file, out):
             (snap[:at] + snap[at:].replace(b'          0 proc\n',
                 b'0           proc\n'), 'another program has rewritten it',
                 0, 'a trailer that was written anew'),
-            (bytes(bad), 'its sum does not match its bytes', 1,
+            (bytes(bad), 'its checksum does not match its bytes', 1,
                 'a trailer that is damaged')):
         with open(file, 'wb') as f:
             f.write(data)
@@ -270,8 +270,8 @@ def commands(snap, tmp):
     ok(status == 1 and 'byte %d: record header' % len(snap) in err,
        'something else behind the trailer', err)
     _, err, status = run('snapls', data=snap + snap)
-    ok(status == 1 and 'byte %d: another snapshot begins here: snapcat makes '
-       'one of several' % len(snap) in err, 'another snapshot behind it', err)
+    ok(status == 1 and 'byte %d: another snapshot begins here; merge them '
+       'with snapcat' % len(snap) in err, 'another snapshot behind it', err)
     empty = bytes(assemble('\n'.join(
         ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"', 'record 7 mem',
          'number 2', 'segment 0 0', 'segment 0x400000 307200'] +

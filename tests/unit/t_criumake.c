@@ -1132,7 +1132,8 @@ test_sysv(void **state)
 	assert_int_equal(load_sysv(&o, SYSV, "5 7 1680 8000 1 1 1 1 2\n",
 	    SPACE), -1);
 	assert_string_equal(snap_errstr(), "process 7: sysvipc/shm: line 1: "
-	    "not \"id key (x) mode (octal) size uid gid cuid cgid attached\"");
+	    "expected \"id key (x) mode (octal) size uid gid cuid cgid "
+	    "attached\"");
 }
 
 /*
@@ -1211,7 +1212,7 @@ test_space(void **state)
 	}
 	assert_int_equal(load_space(&o, NULL, "5 7 600 1 2 3 4\n", NULL), -1);
 	assert_string_equal(snap_errstr(), "process 7: sysvipc/sem: line 1: "
-	    "not \"id key (x) mode (octal) uid gid cuid cgid count\"");
+	    "expected \"id key (x) mode (octal) uid gid cuid cgid count\"");
 	process_record(7);
 	set("ns/ipc", "ipc:[7]");
 	set("sysvipc/why", "its IPC namespace: not allowed\n");
@@ -1295,8 +1296,8 @@ test_watches(void **state)
 	set("files", "3 1\n");
 	set("file/1", "type inotify\nwatch 3 2 08:01 9 1 0102\n");
 	assert_int_equal(load_one(&o), -1);
-	assert_contains(snap_errstr(), "process 7: file/1: line 2: not "
-	    "\"watch wd");
+	assert_contains(snap_errstr(), "process 7: file/1: line 2: "
+	    "expected \"watch wd");
 }
 
 /*
@@ -1603,9 +1604,9 @@ test_malformed(void **state)
 		const char *name, *text, *error;
 	} cases[] = {
 		{ "brk", "zz\n",
-		    "process 7: brk: line 1: not \"address (x)\"" },
+		    "process 7: brk: line 1: expected \"address (x)\"" },
 		{ "brk", "1\n2\n", "process 7: brk: line 1" },
-		{ "brk", "1", "process 7: brk: not lines of text" },
+		{ "brk", "1", "process 7: brk: expected lines of text" },
 		{ "sigaltstack", "0 0\n", "process 7: sigaltstack: line 1" },
 		{ "sigaction", "1 0 0 0 0\n3 0 0 0 0\n",
 		    "process 7: sigaction: line 2" },
@@ -1619,29 +1620,31 @@ test_malformed(void **state)
 		{ "files", "3  1\n", "process 7: files: line 1" },
 		{ "files", "4 9\n4 9\n", "process 7: files: line 2" },
 		{ "file/1", "type reg\nflags 8\n", "process 7: file/1: line 2: "
-		    "not \"flags and 1 number\"" },
+		    "expected \"flags and 1 number\"" },
 		{ "file/1", "type eventfd\npassed 0 9\n", "process 7: file/1: "
 		    "line 2: passed is not a key of type eventfd" },
 		{ "file/1", "type unix\nflags 2\npassed 0 9 \n",
-		    "line 3: not \"passed packet id\"" },
+		    "line 3: expected \"passed packet id\"" },
 		{ "file/1", "type epoll\ntarget 4 1 2\n",
-		    "line 2: not \"target descriptor events (x)" },
+		    "line 2: expected \"target descriptor events (x)" },
 		{ "file/1", "type inotify\nwatch 1 2 3:4 5 6 00\n",
-		    "line 2: not \"watch wd mask (x) dev inode type handle" },
+		    "line 2: expected \"watch wd mask (x) dev inode type "
+		    "handle" },
 		{ "file/1", "passed 0 9\ntype eventfd\n", "process 7: file/1: "
 		    "line 1: passed is not a key of type eventfd" },
 		{ "file/1", "type inet\nlocal 1.2.3 5\n", "process 7: "
-		    "file/1: line 2: not \"address and port\"" },
+		    "file/1: line 2: expected \"address and port\"" },
 		{ "file/1", "type inet\nremote ::1 65536\n", "process 7: "
-		    "file/1: line 2: not \"address and port\"" },
+		    "file/1: line 2: expected \"address and port\"" },
 		{ "file/1", "type inet\noption SO_MARK x\n", "process 7: "
-		    "file/1: line 2: not \"option, name and number\"" },
+		    "file/1: line 2: expected \"option, name and number\"" },
 		{ "file/1", "type inet\nfilter z\n", "process 7: file/1: "
-		    "line 2: not \"filter, 16 digits (x)\"" },
+		    "line 2: expected \"filter, 16 digits (x)\"" },
 		{ "file/1", "type inet\ngroup 224.1.2.3\n", "process 7: "
-		    "file/1: line 2: not \"group, address and interface\"" },
+		    "file/1: line 2: expected \"group, address and "
+		    "interface\"" },
 		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
-		    "line 2: not \"icmp, one or eight numbers (x)\"" },
+		    "line 2: expected \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
 		    "process 7: file/1: no type line" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },

@@ -160,7 +160,7 @@ test_nested(void **state)
 	(void)state;
 	assert_int_equal(PARSE("linux amd64 1\na/b\n          0 "
 	    "a-b\n          0 a\n          0 "), -1);
-	assert_contains(snap_errstr(), "a/b: its directory is a file as well");
+	assert_contains(snap_errstr(), "a/b: its directory is also a file");
 	assert_int_equal(PARSE("linux amd64 1\na\n          0 "
 	    "a/b/c\n          0 "), -1);
 	assert_int_equal(PARSE("linux amd64 1\na.b\n          0 "

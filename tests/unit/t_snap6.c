@@ -658,7 +658,7 @@ test_refer(void **state)
 		{ "1 m 1 4096 ", "but has 1" },
 		{ "1 m 1 6144 ", NULL },
 		{ "1024 m 2 4096 ", "is not in the snapshot" },
-		{ "1024 m 1 4097 ", "not at a kilobyte" },
+		{ "1024 m 1 4097 ", "not a multiple of 1024" },
 		{ "1024 m 1 0 ", "nothing was described" },
 		{ "1024 m 1 7168 ", "nothing was described" },
 		{ "1024 m 3 8192 ", "nothing was described" },

@@ -471,12 +471,12 @@ test_none(void **state)
 
 	buf_add(&b, whole.data, whole.len);
 	b.data[b.len - 12] ^= 1;
-	check_unsummed(&b, "no trailer: its sum", true, want);
+	check_unsummed(&b, "no trailer: its checksum", true, want);
 	b.data[b.len - 12] ^= 1;
 	memcpy(b.data + at, "0           proc", 16);
 	check_unsummed(&b, "another program has rewritten it", false, want);
 	memcpy(b.data + at, "        000 proc", 16);
-	check_unsummed(&b, "no trailer: its sum", true, want);
+	check_unsummed(&b, "no trailer: its checksum", true, want);
 
 	b.len = at;
 	buf_puts(&b, more);

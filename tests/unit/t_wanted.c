@@ -199,7 +199,7 @@ test_compared(void **state)
 	snap_free(t);
 	t = wanted_read(&c, false, false, wanted);
 	assert_int_equal(snap_compare(s, t), -1);
-	assert_contains(snap_errstr(), "process 7: not the same records");
+	assert_contains(snap_errstr(), "process 7: different records");
 	snap_free(t);
 	snap_free(s);
 	buf_free(&b);

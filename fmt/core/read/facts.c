@@ -58,8 +58,8 @@ corethread_pid(const struct elfcore *c, const struct corethread *t)
 }
 
 /*
- * Return the value of the entry of this type in the auxiliary vector of c (see
- * getauxval(3)), or 0 if it is missing.
+ * Return the value of the auxiliary vector entry of the given type (see
+ * getauxval(3)). Return 0 if c has no such entry.
  */
 uint64_t
 elfcore_auxv(const struct elfcore *c, uint64_t type)
@@ -102,8 +102,8 @@ core_leader(const struct elfcore *c)
 }
 
 /*
- * Return the struct timeval at p in milliseconds. It consists of two numbers of
- * w bytes each.
+ * Read the struct timeval at p, which consists of two numbers of w bytes each.
+ * Return its value in milliseconds.
  */
 static uint64_t
 get_time(const uint8_t *p, size_t w)
@@ -142,8 +142,8 @@ thread_facts(const struct elfcore *c, struct facts *f)
 
 /*
  * Return the state letter of the thread that f describes. leads is true if it
- * is the first thread of its process: a core has only the state of that thread,
- * in NT_PRPSINFO.
+ * is the first thread of its process. A core records only the state of that
+ * thread, in NT_PRPSINFO; for other threads the letter is a guess.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 65536 }; /* bytes at the start of a file, where its notes are */
+enum { HEAD = 65536 };		/* bytes to read at the start of a file, to find
+				   its notes */
 
 CMP_BY(mapped_cmp, struct mapped, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->addr, y->addr))
@@ -29,8 +30,8 @@ mapped_find(const struct corereader *r, const char *name)
 }
 
 /*
- * Return the mapped file called name if this machine has it unchanged, else
- * NULL.
+ * Return a source of the mapped file called name, or NULL if this machine does
+ * not have the file unchanged.
  */
 struct source *
 core_mapped(const struct corereader *r, const char *name)
@@ -42,8 +43,9 @@ core_mapped(const struct corereader *r, const char *name)
 }
 
 /*
- * Set *id to the build ID of the file mapped at addr. It is read from the
- * memory in the core. Return false if that is not the memory of an ELF file.
+ * Set *id to the build ID of the file mapped at addr, as read from the memory
+ * in the core. Return false if the memory at addr is not the start of an ELF
+ * file.
  */
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
@@ -97,7 +99,7 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 		return NULL;
 	if (id_of_file(r, src, &file) && buildid_same(mem, &file))
 		return src;
-	errstr_set("%s: its build ID differs", path);
+	errstr_set("%s: its build ID differs from that in the core", path);
 	r->headsrc = NULL;
 	if (r->snap->nsource > n)
 		source_drop(r->snap);
@@ -155,7 +157,7 @@ find_exe(struct corereader *r)
 
 /*
  * Set *id to the build ID of the executable, read from the memory in the core.
- * Set its length to 0 if there is none.
+ * Set id->len to 0 if the core does not have it.
  */
 static void
 id_of_exe(const struct corereader *r, struct buildid *id)
@@ -178,8 +180,8 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 }
 
 /*
- * Use the executable named by the user. Warn if its build ID differs or cannot
- * be compared.
+ * Use the executable named by the user as r->text. Warn if its build ID differs
+ * or cannot be compared. Return 0, or -1 with errstr set.
  */
 static int
 take_named(struct corereader *r)
@@ -207,7 +209,8 @@ take_named(struct corereader *r)
 }
 
 /*
- * Look for the executable at its recorded path; warn if it cannot be used.
+ * Set r->text to the executable at its recorded path. Warn if it cannot be
+ * used. Return 0.
  */
 static int
 take_found(struct corereader *r)
@@ -269,9 +272,9 @@ core_files(struct corereader *r)
 			first = m->name;
 	}
 	if (n > 0)
-		core_warn(r, "%s missing here or changed, and not included: "
-		    "%s%s", n == 1 ? "a library is" : "libraries are", first,
-		    n == 1 ? "" : " and others");
+		core_warn(r, "%s missing or changed on this machine, and not "
+		    "included: %s%s", n == 1 ? "a library is" :
+		    "libraries are", first, n == 1 ? "" : " and others");
 	return 0;
 }
 

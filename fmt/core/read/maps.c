@@ -38,7 +38,7 @@ parse_files(struct corereader *r)
 	if (r->page == 0)
 		r->page = machine_page(r->core.mach, page);
 	if (count > (n->len - 2 * w) / (3 * w))
-		return errstr_set("NT_FILE: %ju files in %zu bytes",
+		return errstr_set("NT_FILE: %ju files do not fit in %zu bytes",
 		    (uintmax_t)count, n->len);
 	p = n->data + 2 * w;
 	name = p + count * 3 * w;
@@ -52,9 +52,9 @@ parse_files(struct corereader *r)
 		v.end = num_get(p + w, w);
 		if (v.start >= v.end || __builtin_mul_overflow(
 		    num_get(p + 2 * w, w), page, &v.off))
-			return errstr_set("NT_FILE: file %ju is mapped from "
-			    "%jx to %jx", (uintmax_t)i, (uintmax_t)v.start,
-			    (uintmax_t)v.end);
+			return errstr_set("NT_FILE: file %ju: invalid offset "
+			    "or range %jx-%jx", (uintmax_t)i,
+			    (uintmax_t)v.start, (uintmax_t)v.end);
 		if ((v.name = strdup((const char *)name)) == NULL)
 			return errstr_set("out of memory");
 		if (vmas_add(&r->files, &v) == -1)
@@ -102,7 +102,7 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Return true if segment l belongs to v, the last mapping so far. file is the
+ * Return true if segment l belongs to v, the mapping added last. file is the
  * file of l, and lastfile the file of the segment before l; either may be NULL.
  * The kernel writes one segment for each mapping. Other writers, such as
  * snapcore(1), may split a mapping into several segments.
@@ -122,8 +122,8 @@ continues(const struct corereader *r, const struct vma *v,
 
 /*
  * Return the name of the mapping of segment l, which is not mapped from a file.
- * It is "[stack]", "[vdso]" or "[vsyscall]" if the segment has the address of
- * that; otherwise it is "".
+ * It is "[stack]", "[vdso]" or "[vsyscall]" if l is at the address of one of
+ * these, and "" otherwise.
  */
 static const char *
 special_name(const struct corereader *r, const struct coreseg *l)
@@ -139,9 +139,9 @@ special_name(const struct corereader *r, const struct coreseg *l)
 }
 
 /*
- * Set r->vdso and r->stack to addresses in the vdso and the stack, from the
- * auxiliary vector (see getauxval(3)). If that has no address in the stack, use
- * the stack pointer.
+ * Set r->vdso to the address of the vdso, and r->stack to an address in the
+ * stack. Both come from the auxiliary vector (see getauxval(3)). If the vector
+ * has no address in the stack, use the stack pointer.
  */
 static void
 find_special(struct corereader *r)

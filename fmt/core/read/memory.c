@@ -79,8 +79,8 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 
 /*
  * Add up to len bytes at address addr to the image, from offset off of the
- * mapped file src. The last page is padded with zeros after the end of the
- * file, as by mmap(2). Set *n to the number of bytes added.
+ * mapped file src. Pad the last page with zeros after the end of the file, as
+ * mmap(2) does. Set *n to the number of bytes added.
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -132,7 +132,7 @@ add_segment(struct memory *m, const struct coreseg *l)
 }
 
 /*
- * Add the kept tails to the image.
+ * Add the tails in m->tail to the image.
  */
 static int
 add_tails(struct memory *m)

@@ -26,7 +26,8 @@ static const uint64_t max_notes = (uint64_t)1 << 30;
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Set errstr to say that an ELF file of this type is not a core. Return -1.
+ * Set errstr to say that an ELF file of the given type (e_type) is not a core.
+ * Return -1.
  */
 static int
 no_core(unsigned int type)
@@ -42,9 +43,9 @@ no_core(unsigned int type)
 }
 
 /*
- * Refuse a file with too many section headers. A core has one or a few. If
- * their number is in the first of them, libelf would allocate that many without
- * a check. Return 0, or -1 with errstr set.
+ * Refuse a file with too many section headers; a core has at most a few. If
+ * e_shnum is 0, the first section header has their number, and libelf would
+ * allocate that many without a check. Return 0, or -1 with errstr set.
  */
 static int
 check_sections(int fd, uint64_t size)
@@ -54,7 +55,7 @@ check_sections(int fd, uint64_t size)
 	size_t w, size_s;
 
 	if (pread(fd, h, sizeof h, 0) != sizeof h)
-		return errstr_set("a truncated ELF header");
+		return errstr_set("truncated ELF header");
 	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	if (h[EI_DATA] != ELFDATA2LSB)
 		return 0;
@@ -153,9 +154,9 @@ add_note(struct elfcore *c, const struct corenote *n)
 	switch (n->type) {
 	case NT_PRSTATUS:
 		if (n->len < prstatus_size(c->mach))
-			return errstr_set("NT_PRSTATUS of %zu bytes, not the "
-			    "%zu of %s", n->len, prstatus_size(c->mach),
-			    c->mach->name);
+			return errstr_set("NT_PRSTATUS: found %zu bytes, "
+			    "expected at least %zu for %s", n->len,
+			    prstatus_size(c->mach), c->mach->name);
 		return VEC_ADD(c->thread, c->nthread, (struct corethread){
 		    .status = n->data });
 	case NT_PRPSINFO:
@@ -273,7 +274,7 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 
 	size = gelf_fsize(c->elf, ELF_T_PHDR, 1, EV_CURRENT);
 	if (h->e_phentsize != size)
-		return errstr_set("program headers of %u bytes, not %zu",
+		return errstr_set("program headers have %u bytes, expected %zu",
 		    h->e_phentsize, size);
 	if (elf_getphdrnum(c->elf, n) == -1 || *n == 0)
 		return errstr_set("no program headers");

@@ -35,10 +35,10 @@ read_core(struct corereader *r, struct input *in)
 }
 
 /*
- * Read a core from input in as a snapshot of its process and threads. in must
- * be at its beginning, with no byte skipped. o->warn is called for everything
- * that is missing or had to be changed, such as the ID of a thread if that ID
- * is taken. Return the snapshot, or NULL with errstr set.
+ * Read a core as a snapshot of its process and threads. The input must be at
+ * its beginning, with no byte skipped. o->warn is called for everything that is
+ * missing or had to be changed, such as the ID of a thread if that ID is taken.
+ * Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 core_load(struct input *in, const struct readopts *o)

@@ -21,14 +21,15 @@
 
 #include <gelf.h>
 
-struct coreseg {		/* a PT_LOAD */
+struct coreseg {		/* a PT_LOAD, or a range that only NT_FILE
+				   lists */
 	uint64_t	 addr;
-	uint64_t	 len;	/* larger of p_memsz and p_filesz */
+	uint64_t	 len;	/* bytes: the larger of p_memsz and p_filesz */
 	uint64_t	 off;
 	uint64_t	 there;	/* bytes of p_filesz that are in the file */
 	uint64_t	 claim;	/* p_filesz */
 	uint32_t	 flags;	/* bits PF_R, PF_W and PF_X */
-	bool		 bare; /* not from a PT_LOAD: known only from NT_FILE */
+	bool		 bare;	/* only NT_FILE lists the range */
 };
 
 struct corenote {
@@ -67,7 +68,7 @@ struct elfcore {
 };
 
 struct facts {			/* facts about a thread from its notes */
-	const struct corethread *th; /* borrowed; NULL: the thread had ended */
+	const struct corethread *th; /* borrowed; NULL: the thread has ended */
 	struct task	 task;	/* borrows all its pointers */
 	struct taskstate st;	/* facts that task does not have */
 };

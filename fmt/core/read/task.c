@@ -72,7 +72,7 @@ core_cmdline(struct filelist *rec, const struct elfcore *c)
 }
 
 /*
- * Add to rec the files that only a process has, not a thread.
+ * Add to rec the files that a process has but a thread does not.
  */
 static void
 core_proc(struct filelist *rec, const struct corereader *r)
@@ -175,8 +175,8 @@ add_threads(struct corereader *r, const struct corethread *leader)
 			return -1;
 	}
 	if (moved > 0)
-		core_warn(r, "%zu threads have new numbers: their own are "
-		    "taken", moved);
+		core_warn(r, "%zu threads get new IDs in the snapshot: their "
+		    "own are already used", moved);
 	return 0;
 }
 

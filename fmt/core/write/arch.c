@@ -86,8 +86,9 @@ fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
 /*
  * Set the XSAVE area of r to x, the XSAVE area in a Linux record. Leave out the
  * AMX tiles at its end if the thread does not use them, as gcore(1) does.
- * Debuggers derive the layout from the size, and know none with tiles: gdb 13
- * warns, and later versions show no AVX registers (i387_guess_xsave_layout).
+ * Debuggers derive the layout from the size, and do not know any layout with
+ * tiles: gdb 13 warns, and later versions show no AVX registers
+ * (i387_guess_xsave_layout).
  */
 static void
 xsave_move(const struct recfile *x, struct coreregs *r)
@@ -177,10 +178,10 @@ runs(const struct machine *type, const struct machine *a)
 }
 
 /*
- * Set *a to the machine of thread p of s: the one whose registers have the size
- * of those of p. st is the state of p. If the snapshot does not name a known
- * machine, all machines are tried. *a is NULL if p has no registers. Return 0,
- * or -1 with errstr set if no machine fits.
+ * Set *a to the machine of thread p of s, found by the size of the registers of
+ * p. st is the state of p. If the snapshot does not name a known machine, all
+ * machines are tried. *a is NULL if p has no registers. Return 0, or -1 with
+ * errstr set if no machine fits.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,
@@ -203,7 +204,8 @@ corearch_find(const struct snap *s, const struct proc *p,
 			*a = m;
 			return 0;
 		}
-	return errstr_set("%zu bytes of registers of %s: only those of amd64, "
-	    "386, arm64 and arm are known", regs > 0 ? regs : ureg->len,
+	return errstr_set("cannot convert %zu bytes of registers of %s: "
+	    "expected those of amd64, 386, arm64, or arm",
+	    regs > 0 ? regs : ureg->len,
 	    type->elf == 0 ? "an unknown machine" : type->name);
 }

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOLE = HOLE_KB * KB };	/* shorter holes are not worth a seek */
+enum { HOLE = HOLE_KB * KB };	/* minimum size of a hole in bytes */
 
 struct hole {			/* zeros that need not be read */
 	uint64_t	 start;
@@ -156,8 +156,8 @@ headers_add(struct buf *b, const struct corethreads *t,
 
 /*
  * Set the file offset of each segment and part of the core. off is the size of
- * the headers and notes, which come first. Each offset equals its address
- * modulo the page size, as elf(5) requires.
+ * the headers and notes, which come first. The offset and the address of a
+ * segment are equal modulo the page size, as elf(5) requires.
  */
 static int
 core_place(struct core *c, const struct machine *a, struct coreloads *l,
@@ -179,8 +179,9 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 			return errstr_set("its core would be larger than "
 			    "%ju bytes", (uintmax_t)most);
 		if (a->word == 4 && p->addr + (p->memsz - 1) > UINT32_MAX)
-			return errstr_set("a mapping at %jx, but 32-bit "
-			    "registers", (uintmax_t)p->addr);
+			return errstr_set("the mapping at %jx ends beyond "
+			    "2^32, but the registers are 32-bit",
+			    (uintmax_t)p->addr);
 		if (p->filesz > 0)
 			off = c->size = end;
 	}
@@ -192,7 +193,8 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 }
 
 /*
- * Add the zeros from start to end to the holes of c if they are long enough.
+ * Add the zeros between offsets start and end of the core to the holes of c, if
+ * they are long enough.
  */
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)

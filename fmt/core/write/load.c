@@ -16,8 +16,8 @@
 
 #include <stdlib.h>
 
-enum { GAP = 1024 * KB };	/* gaps of this size or more are not in the
-				   core file */
+enum { GAP = 1024 * KB };	/* gaps of this size in bytes or more are left
+				   out of the core file */
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };
 
@@ -75,8 +75,8 @@ walk_look(struct walk *w, uint64_t addr, uint64_t *end)
 
 /*
  * Add the captured memory from start up to end to the last segment. Begin a new
- * segment instead if open is false, or if at least GAP bytes that were not
- * captured lie between.
+ * segment if open is false, or if at least GAP bytes before start were not
+ * captured.
  */
 static int
 captured_add(struct coreloads *l, uint64_t start, uint64_t end, bool open,

@@ -107,8 +107,7 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 }
 
 /*
- * Append the NT_PRPSINFO note, in the way that fill_psinfo() of the kernel
- * builds it.
+ * Append the NT_PRPSINFO note, built as in the kernel's fill_psinfo().
  */
 static void
 prpsinfo_add(struct buf *b, const struct machine *a,

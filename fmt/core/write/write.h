@@ -52,7 +52,7 @@ int		 corenote_add(struct buf *b, const struct corethreads *t,
 struct coreload {		/* a PT_LOAD to be written */
 	uint64_t	 addr;
 	uint64_t	 memsz;
-	uint64_t	 filesz; /* 0: none of it is in the file */
+	uint64_t	 filesz; /* bytes in the file; 0: none */
 	uint64_t	 off;
 	unsigned int	 flags;	/* flags of the mapping: enum vma_flag */
 };
