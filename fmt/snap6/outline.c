@@ -318,8 +318,8 @@ indexed_new(struct reader *r)
 
 /*
  * End the caller's use of x, after the index has been read. used is the memory
- * in bytes that the snapshot uses so far. Memory that x allocates later is added
- * to it.
+ * in bytes that the snapshot uses so far. Memory that x allocates later is
+ * added to it.
  */
 void
 indexed_end(struct indexed *x, uint64_t used)

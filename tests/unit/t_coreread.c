@@ -843,7 +843,7 @@ test_files(void **state)
 	note[0] ^= 1;
 	assert_non_null(s = try_read(&b));
 	assert_contains(warned, "is not the executable that was run");
-	assert_contains(warned, "a library is missing here");
+	assert_contains(warned, "a library is missing or changed");
 	assert_non_null(s->proc[0]->text);
 	assert_int_equal(image_read(s->proc[0]->mem, 0x402000, command, 1),
 	    -1);
