@@ -29,8 +29,8 @@ refused 1 "snap: N: not a process ID" -o "$o" 99999999999999999999
 refused 1 'snap: no process is called "no such name"' -o "$o" \
     "no such name"
 refused 1 'snap: empty process name' -o "$o" ""
-refused 1 "snap: no-such-unit: no process is in a unit, a container, a pod \
-or a cgroup of that name" -o "$o" -c no-such-unit
+refused 1 "snap: no-such-unit: no process is in a unit, container, pod, \
+or cgroup of that name" -o "$o" -c no-such-unit
 refused 1 "snap: /no/such/group: no such cgroup" -o "$o" \
     -c /no/such/group
 refused 1 "snap: empty cgroup name" -o "$o" -c ""

@@ -377,7 +377,7 @@ is "$rc $(until_true test -e "$tmp/started" && echo started)" '0 started' \
 trace -t 0.1 -u 64995
 is "$rc $(cat "$tmp/err")" '1 vmtrace: user 64995 has no processes' '-u'
 refused 1 "no process is called \"$name.none\"" -p "$name.none"
-refused 1 "$name.none: no process is in a unit, a container, a pod or a \
+refused 1 "$name.none: no process is in a unit, container, pod, or \
 cgroup of that name" -c "$name.none"
 trace -p "$name" true
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' \

@@ -50,9 +50,10 @@ struct seek {
 };
 
 /*
- * Add directory dir to c if it exists. Skip it if the last name has already
- * added it under another path: a hierarchy may be mounted twice. c takes
- * ownership of dir.
+ * Add directory dir to c if it exists. Skip it if the current call of
+ * cgroups_add has already added the same directory under another path, as
+ * happens if a hierarchy is mounted twice. c takes ownership of dir. Return 0,
+ * or -1 with errstr set.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -79,9 +80,9 @@ group_add(struct cgroups *c, char *dir)
 }
 
 /*
- * Add to c the directories of the cgroup with this path. It may have one in
- * each of our mounts. list selects the hierarchy, as in struct cgroupline; if
- * it is NULL, try all mounts.
+ * Find the cgroup with this path in the cgroup mounts that we see, and add its
+ * directories to c. list selects the hierarchy, as in struct cgroupline. If
+ * list is NULL, search all mounts. Return 0, or -1 with errstr set.
  */
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
@@ -219,9 +220,10 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Search the cgroups of process pid for components that match s->wanted, where
- * s is arg. Take the hierarchies by rank. Stop after the first in which a line
- * matches; all lines of that one are used.
+ * Search the cgroups of process pid for components that match the wanted name
+ * in arg, a struct seek. Search the hierarchies in order of rank, and stop
+ * after the first rank with a match. All hierarchies of that rank are searched.
+ * Return 0, or -1 with errstr set.
  */
 static int
 seek_process(void *arg, long pid)
@@ -254,10 +256,9 @@ found_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Set errstr to say that s->wanted is ambiguous, with a list of the groups it
- * may mean. List only groups of this depth, or all if depth is 0. List their
- * names if byname is set, which says that the names differ; otherwise list
- * their paths. Return -1.
+ * Set errstr to say that s->wanted is ambiguous, with a list of the groups that
+ * match. If depth is not 0, list only groups at that depth. List the groups by
+ * name if byname is set, otherwise by path. Return -1.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)
@@ -288,7 +289,8 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 }
 
 /*
- * Add the group that was found to c, unless it is ambiguous or there is none.
+ * Add to c the group that the search s has found. Return 0, or -1 with errstr
+ * set if there is none, if several match, or on an error.
  */
 static int
 seek_settle(const struct seek *s, struct cgroups *c)
@@ -301,8 +303,8 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		    "you mean %s?",
 		    s->unit, s->near);
 	if (s->n == 0)
-		return errstr_set("%s: no process is in a unit, a "
-		    "container, a pod or a cgroup of that name", s->wanted);
+		return errstr_set("%s: no process is in a unit, "
+		    "container, pod, or cgroup of that name", s->wanted);
 	best = &s->v[0];
 	for (i = 1; i < s->n; i++) {
 		if (s->prefix && !found_same(best, &s->v[i]))
@@ -321,12 +323,13 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		if (group_locate(c, s->v[i].list, s->v[i].path) == -1)
 			return -1;
 	}
-	return c->n > before ? 0 : errstr_set("%s: its cgroup %s is not below "
-	    "any mount point here", s->wanted, best->path);
+	return c->n > before ? 0 : errstr_set("%s: its cgroup %s is not in any "
+	    "cgroup mount here", s->wanted, best->path);
 }
 
 /*
- * Add to c the group with the wanted name or ID.
+ * Add to c the group with the wanted name or ID. Return 0, or -1 with errstr
+ * set.
  */
 static int
 group_byname(struct cgroups *c, const char *wanted)

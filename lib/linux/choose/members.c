@@ -14,8 +14,8 @@
 
 enum {
 	LEVELS = 128, /* maximum depth; each level takes a descriptor */
-	GROUPS = 20000		/* maximum number of groups visited, since
-				   processes are stopped meanwhile */
+	GROUPS = 20000		/* maximum number of groups visited, because
+				   processes are stopped during the walk */
 };
 
 struct walk {
@@ -66,8 +66,9 @@ group_record(struct walk *w, int dir)
 }
 
 /*
- * Walk the group whose directory is open as fd, and all groups below it. Close
- * fd.
+ * Call the callback of w for each process of the group whose directory is open
+ * as fd, and of all groups below it. level is the depth of the group, from 1.
+ * Close fd. Return 0, or -1 with errstr set.
  */
 static int
 group_walk(struct walk *w, int fd, unsigned int level)
@@ -103,7 +104,8 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Walk the groups of c, starting at index from.
+ * Call fn(arg, pid) for each process in and below the groups of c whose index
+ * is from or higher. Return 0, or -1 with errstr set.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)

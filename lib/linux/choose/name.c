@@ -34,9 +34,9 @@ user_parse(const char *s, uid_t *uid)
 }
 
 /*
- * Return the users whose processes are to be chosen. If user is not NULL, this
- * is *user. If user is NULL, these are all users if we are root or have
- * CAP_SYS_PTRACE; otherwise it is our own user.
+ * Return the users whose processes are to be chosen. If user is not NULL,
+ * choose only *user. Otherwise choose all users if we are root or have
+ * CAP_SYS_PTRACE, or only our own user if not.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -72,10 +72,11 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Handle process pid, which a search has found; chosen is a struct chosen. If
- * it belongs to a chosen user, count it as found and return the result of the
- * callback. If it belongs to another user, count it as foreign and return 0.
- * Skip this process and its helpers.
+ * Choose or skip process pid, which a search has found. chosen is a struct
+ * chosen. If the process belongs to a chosen user, count it in found, and
+ * return the result of the callback. If it belongs to another user, count it in
+ * foreign, and return 0. Ignore our own process, our proxies, and kernel
+ * threads.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -96,8 +97,8 @@ chosen_found(void *chosen, pid_t pid)
 
 /*
  * Set errstr to say that no process was found. Include the number of processes
- * of other users. verb and object complete the sentence: "is called", "nginx".
- * Return -1.
+ * of other users. verb and object end the message, for example "is called" and
+ * "nginx". Return -1.
  */
 int
 chosen_none(const struct chosen *c, const char *verb, const char *object)
@@ -119,7 +120,7 @@ chosen_none(const struct chosen *c, const char *verb, const char *object)
 
 /*
  * Return true if process pid is called name. The kernel keeps only 15 bytes of
- * a name; therefore compare a longer name with the command line.
+ * a name, so a longer name is compared with the command line.
  */
 static bool
 is_called(pid_t pid, const char *name)

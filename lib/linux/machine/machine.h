@@ -42,7 +42,7 @@ struct regnote {			/* a register set of ptrace(2) */
 	int		 note;	/* NT_ constant of <elf.h> */
 	const char	*name;	/* name of its file: snap-linux(6) */
 	bool		 maybe;	/* some processors or kernels do not have it */
-	bool		 sized;	/* starts with its length, 4 bytes; ptrace(2)
+	bool		 sized;	/* starts with its length in 4 bytes; ptrace(2)
 				   returns the maximum length */
 };
 
@@ -57,7 +57,8 @@ struct isa {
 	   three of restart.c are called */
 	bool		 injects;
 	uint32_t	 audit;	/* AUDIT_ARCH_ number of its system calls */
-	unsigned int	 call;	/* bytes of the system-call instruction */
+	unsigned int	 call;	/* length of the system-call instruction, in
+				   bytes */
 	unsigned int	 redzone; /* bytes below the stack pointer that the
 				     ABI lets functions use */
 	uint64_t	 top;	/* end of the addresses that processes map */
@@ -105,8 +106,9 @@ void		 gregs_jump(struct gregs *r, uint64_t pc);
 struct seencall {			/* the call that a thread was in
 					   before it was stopped, from
 					   /proc/TID/syscall */
-	int64_t		 nr;	/* -1: none, or unknown; restart_syscall only
-				   if the call that it continues is unknown */
+	int64_t		 nr;	/* number of the call; -1: none, or unknown.
+				   Instead of restart_syscall, the call that it
+				   continues, if that is known */
 	uint64_t	 arg[6];
 	uint64_t	 sp;
 	uint64_t	 pc;
@@ -138,7 +140,7 @@ bool		 restart_call(pid_t tid, const struct seencall *seen);
 /*
  * code.c: find instructions in a process, in its C library or [vdso].
  */
-enum {				/* bytes */
+enum {				/* sizes in bytes */
 	MAX_CODE = 32,		/* maximum bytes of code of a gadget */
 	MAX_SKIP = 96		/* maximum value of gadgets.skip */
 };
@@ -149,9 +151,9 @@ struct gadgets {			/* addresses of instructions; 0: not
 	size_t		 skip;	/* bytes that it pops between the call and
 				   the return */
 	uint64_t	 back;	/* code that does rt_sigreturn(2) */
-	bool		 pops;	/* back only pops the number of
-				   rt_sigreturn(2) from the stack, and must
-				   return to call */
+	bool		 pops;	/* the code at back only pops the number of
+				   rt_sigreturn(2) from the stack; it must
+				   return to the code at call */
 };
 
 /*
@@ -196,7 +198,8 @@ void		 call_load(struct gregs *r, const struct gadgets *g,
 		    uint64_t sp, long nr, const uint64_t arg[6]);
 
 /*
- * Cancel the system call at whose entry thread tid is stopped. Return 0, or -1.
+ * Cancel the system call that thread tid is about to make. The thread is
+ * stopped at the entry of the call. Return 0, or -1.
  */
 int		 call_cancel(pid_t tid);
 
@@ -206,9 +209,9 @@ int		 call_cancel(pid_t tid);
 int64_t		 call_result(const struct gregs *r);
 
 /*
- * Return 1 if thread tid, when resumed, would make system call nr with first
- * argument first: it is at the entry of that call, or is about to restart it.
- * Return 0 if not, or -1 if that cannot be determined.
+ * Return 1 if thread tid, when resumed, would make system call nr with a first
+ * argument equal to first: it is at the entry of that call, or is about to
+ * restart it. Return 0 if not, or -1 if that cannot be determined.
  */
 int		 call_pending(pid_t tid, long nr, uint64_t first);
 
@@ -229,9 +232,8 @@ struct restartinfo {
 	   call ended, if the kernel keeps it outside of registers; 0:
 	   registers are enough */
 	int		 code;
-	bool		 ask;	/* only the thread's next call shows whether
-				   code applies: it must be
-				   restart_syscall(2) */
+	bool		 ask;	/* code applies only if the thread's next call
+				   is restart_syscall(2) */
 };
 
 /*
@@ -256,7 +258,7 @@ void		 restartinfo_load(struct gregs *r, int code);
 /*
  * frame.c: return frames, which a thread runs into if we die.
  */
-enum {				/* bytes */
+enum {				/* sizes in bytes */
 	MIN_STAGE = 448,	/* minimum value of isa.stage */
 	MAX_STAGE = 2048	/* maximum value of isa.stage */
 };
@@ -279,18 +281,19 @@ struct frame {
 };
 
 /*
- * Build a return frame in buf, of isa.frame bytes. It will be placed at address
- * at of the process, a multiple of 64. Set *s to the stack pointers for calls.
- * If w->mapped is empty, the first isa.stage bytes of the frame are free for
- * other use. Return the length of the frame, or -1.
+ * Build a return frame in buf, of isa.frame bytes. The argument at is the
+ * address that the frame will have in the process, a multiple of 64. Set *s to
+ * the stack pointers for calls. If w->mapped is empty, the first isa.stage
+ * bytes of the frame are free for other use. Return the length of the frame, or
+ * -1.
  */
 int		 frame_build(uint8_t *buf, uint64_t at, const struct frame *w,
 		    struct stacks *s);
 
 /*
  * Build in buf, of isa.stage bytes, a stack on which a clone exits as soon as
- * it runs. It will be placed at address at of the process. Return its stack
- * pointer.
+ * it runs. The argument at is the address that the stage will have in the
+ * process. Return the stack pointer to use with the stage.
  */
 uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct frame *w);
 

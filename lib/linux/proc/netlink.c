@@ -32,7 +32,7 @@ netlink_socket(int protocol)
 }
 
 /*
- * Set *m to the next message of buffer in, and advance the buffer past it.
+ * Set *m to the first message in the buffer *in, and advance *in past it.
  * Return false at the end, or if the message is truncated.
  */
 bool
@@ -56,7 +56,7 @@ netmessage_next(struct attributes *in, struct netmessage *m)
 
 /*
  * Copy the first len bytes after the header of message m to body. Set *a to the
- * attributes that follow them. Return false if m is too short.
+ * attributes after those bytes. Return false if m is too short.
  */
 bool
 netmessage_body(const struct netmessage *m, void *body, size_t len,
@@ -87,10 +87,10 @@ message_error(const struct netmessage *m)
 }
 
 /*
- * Send request r, at most 128 bytes, to netlink socket fd, and call fn, with
- * arg, for each message of the answer. There is one message, or any number with
- * NLM_F_DUMP. The answer is read to its end even if fn returns -1. Return 0, or
- * -1 with errstr set.
+ * Send request r, whose body has at most 128 bytes, to netlink socket fd. Call
+ * fn(arg, message) for each message of the answer. A request with NLM_F_DUMP is
+ * answered by any number of messages, other requests by one. The answer is read
+ * to its end even if fn returns -1. Return 0, or -1 with errstr set.
  */
 int
 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
@@ -161,8 +161,8 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of an attribute in a to buf: the first attribute of
- * this type. Return false if there is none, or if it is shorter.
+ * Copy the first len bytes of the first attribute of this type in a to buf.
+ * Return false if there is no such attribute, or if it is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *buf, size_t len)

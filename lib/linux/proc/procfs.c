@@ -55,10 +55,10 @@ list_failed(pid_t pid, const char *path)
 }
 
 /*
- * Call fn, with arg, for each entry of a directory whose name is a number,
- * until fn returns -1. The directory is name in /proc/pid; if pid is 0, it is
- * /proc itself. Return 0, or 1 if the directory no longer exists. Return -1 if
- * fn returned -1, or with errstr set on an error.
+ * Call fn(arg, number) for each entry of a directory that is named by a number.
+ * Stop when fn returns -1. The directory is name in /proc/pid; if pid is 0, it
+ * is /proc itself. Return 0, or 1 if the directory no longer exists. Return -1
+ * if fn returned -1, or with errstr set on an error.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -153,7 +153,8 @@ ticks_ms(uint64_t ticks)
 }
 
 /*
- * Return the number of milliseconds since boot, on the clock of start times.
+ * Return the time since boot in ms, by the clock that start times of processes
+ * refer to.
  */
 static uint64_t
 uptime_ms(void)
@@ -253,8 +254,9 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if a file whose reading failed with errno e may exist and be
- * readable, so that its contents are lost.
+ * Return true if errno e of a failed read means that the contents of the file
+ * are lost. Return false if it only means that the file does not exist or that
+ * we may not read it.
  */
 bool
 proc_islost(int e)

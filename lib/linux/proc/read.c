@@ -81,8 +81,8 @@ read_bulk(int fd, struct bulk *k)
 }
 
 /*
- * Move the bytes in k to *out and return 0. If rc is -1, or on failure, free
- * them and return -1 with errno set.
+ * End a read whose result was rc. If rc is 0, move the bytes in k to *out. If
+ * rc is -1, or on failure, free them. Return 0, or -1 with errno set.
  */
 static int
 bulk_give(struct bulk *k, int rc, struct bytes *out)
@@ -141,19 +141,20 @@ proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
-	struct bulk k = { .full = true };	/* keep it in memory */
+	struct bulk k = { .full = true };	/* keep the data in memory */
 
 	return read_by(&k, pid, tid, name, out);
 }
 
 /*
  * Read the fdinfo of descriptor fd of process pid (proc_pid_fdinfo(5)) into
- * *out, as proc_read does. link is the target of the descriptor's link, mode
- * its st_mode, and major the major number if it is a device.
+ * *out, as proc_read does. link is the target of the descriptor's link in
+ * /proc, and mode is the st_mode of the file. If it is a device, major is its
+ * major number.
  *
- * The proxy reads the fdinfo of files that may block: devices, which may wait
- * for anything, and epoll sets. A thread may hold the lock of an epoll set
- * while it writes to memory that nobody provides. For most other files the
+ * The proxy reads the fdinfo of files that may block: devices and epoll sets. A
+ * device may wait for anything. A thread may hold the lock of an epoll set
+ * while it writes to memory whose pages never arrive. For most other files the
  * kernel takes no lock.
  */
 int
@@ -162,7 +163,7 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 {
 	enum { MEM_MAJOR = 1, TTY_MAJOR = 4, TTYAUX_MAJOR = 5,
 	    PTS_FIRST = 136, PTS_LAST = 143 }; /* linux/major.h */
-	struct bulk b = { .full = true };	/* keep it in memory */
+	struct bulk b = { .full = true };	/* keep the data in memory */
 	char name[32], what[64];
 	bool waits;
 

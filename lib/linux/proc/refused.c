@@ -32,8 +32,8 @@ proc_ismighty(void)
 }
 
 /*
- * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or 0,
- * which means unrestricted, if there is none.
+ * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or 0
+ * (unrestricted) if the kernel has no Yama.
  */
 static int
 yama_scope(void)
@@ -80,9 +80,9 @@ proc_refused(pid_t pid)
 		    "nobody can trace it until a reboot with a lower value",
 		    pid, scope);
 	if (geteuid() == 0 && is_outside(pid))
-		return errstr_set("process %d is outside of the user namespace "
-		    "that you are root of: run as root outside of it, or as "
-		    "its user", pid);
+		return errstr_set("process %d is outside of your user "
+		    "namespace: run as root outside of that namespace, or as "
+		    "the user of the process", pid);
 	if (proc_ismighty())
 		return errstr_set("process %d: not even root may trace it "
 		    "here: a security module or a seccomp filter forbids it",

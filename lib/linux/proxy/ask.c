@@ -129,9 +129,9 @@ proxy_step(int dir, const char *name)
 }
 
 /*
- * Return a descriptor of the file with this number. It was kept open since an
- * earlier question; if not, s->fd is reopened for reading. Return -1 with errno
- * set on failure.
+ * Return the descriptor that was kept open for the file with this number. If
+ * there is none, reopen s->fd for reading, and keep the new descriptor open.
+ * Return -1 with errno set on failure.
  */
 static int
 kept_get(const struct serving *s, uint64_t number)
@@ -177,10 +177,10 @@ open_serve(struct serving *s)
 }
 
 /*
- * Make the proxy open the file that the O_PATH descriptor fd refers to.
- * Describe the file in *f. It gets this number, which must be unique. dev is
- * the device of its file system, and name describes it to the user. Return 0,
- * or -1 with errno set.
+ * Make the proxy open the file that the O_PATH descriptor fd refers to, and
+ * describe the file in *f. number must be unique, and identifies the file in
+ * later questions. dev is the device of its file system, and name describes it
+ * to the user. Return 0, or -1 with errno set.
  */
 int
 proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
@@ -197,9 +197,9 @@ proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
  * process. Return 0, or -1 with errno set.
  *
  * Memory that is mapped from a file is read with process_vm_readv(2). Unlike a
- * read of /proc/PID/mem, that releases the address space while it waits for a
- * page, stops waiting when we are killed (process_vm_rw_single_vec of
- * mm/process_vm_access.c), and does not copy such pages.
+ * read of /proc/PID/mem, this call releases the address space while it waits
+ * for a page, and stops waiting when we are killed (process_vm_rw_single_vec of
+ * mm/process_vm_access.c). It also does not copy such pages.
  */
 static int
 range_serve(struct serving *s)
@@ -244,8 +244,8 @@ proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,
 
 /*
  * Return how many of the len bytes at addr fit into one answer of the proxy. If
- * not all fit, the part that does ends at a page boundary. page is the page
- * size in bytes.
+ * not all fit, the bytes that fit end at a page boundary. page is the page size
+ * in bytes.
  */
 size_t
 proxy_fits(size_t len, uint64_t addr, uint64_t page)

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 500,		/* minimum time for a file of /proc, even
-				   after the limit */
+	GRACE_MS = 500,		/* minimum time for a file of /proc, even when
+				   the time is up */
 	GRACE_LATE_MS = 20, /* the same after LATE missed answers */
 	LATE = 8,
 	SLICE_MS = 16		/* time between checks of the proxy */
@@ -54,8 +54,8 @@ missed_find(const struct proxy_key *k)
 }
 
 /*
- * Record that the answer about the object of k did not come in time. The object
- * is then not asked about again. Return -1 with errno ETIMEDOUT.
+ * Record that the answer about the object of k did not come in time. The proxy
+ * is not asked about that object again. Return -1 with errno ETIMEDOUT.
  */
 static int
 missed_add(const struct proxy_key *k)
@@ -123,8 +123,8 @@ time_allowed(const struct proxy_key *k)
 	pthread_mutex_unlock(&proxies.lock);
 	if (has || !proxies.held)
 		return has ? 0 : proxies.most;
-	if (k->kind == KEY_OPEN)	/* there are many, and other
-					   questions need time as well */
+	if (k->kind == KEY_OPEN)	/* leave time for other questions,
+					   because open files may be many */
 		return proxies.left / 2;
 	if (k->kind != KEY_PROC)
 		return proxies.left;
@@ -200,7 +200,7 @@ answer_await(const struct lane *p, uint64_t *allowed)
 
 /*
  * Send question q to proxy p. Return 0, or -1 with errno set. errno is
- * ETIMEDOUT if there would be no time for the answer.
+ * ETIMEDOUT if no time is left for the answer.
  */
 static int
 lane_ask(struct lane *p, const struct proxy_question *q)
@@ -362,7 +362,7 @@ proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t len, int fd, void *buf, size_t size, int *out)
 {
 	const struct proxy_question q = { *k, fn, arg, len, fd };
-	struct bulk b = { .full = true };	/* keep it in memory */
+	struct bulk b = { .full = true };	/* keep the data in memory */
 	ssize_t n;
 
 	n = lane_call(&q, &b, out);

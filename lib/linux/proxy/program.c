@@ -99,9 +99,9 @@ input_file(const void *data, size_t len)
 /*
  * Run the program argv, which ends with NULL, in the proxy. Its standard input
  * is the len bytes at in. It runs in network namespace ns, unless that is -1.
- * Its output is appended to *out. It is killed with the proxy, and when the
- * other end of sock is closed, unless sock is -1. Return its exit status, or -1
- * if it did not exit or output is missing.
+ * Append its output to *out. The program is killed when the proxy dies or,
+ * unless sock is -1, when the other end of sock is closed. Return its exit
+ * status, or -1 if it did not exit or output is missing.
  */
 int
 program_run(const char *const argv[], int ns, int sock, const void *in,
@@ -164,7 +164,7 @@ int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t n, int fd, struct filelist *files)
 {
-	struct bulk b = { .full = true };	/* keep it in memory */
+	struct bulk b = { .full = true };	/* keep the data in memory */
 	const uint8_t *p, *data;
 	const char *name;
 	uint64_t len;

@@ -42,8 +42,8 @@ static struct {
 } behind;			/* protected by proxies.lock */
 
 /*
- * Enable proxies. The proxy has the given number of seconds for each answer.
- * During a stop, it has that time for all answers together as well.
+ * Enable proxies, and set the time limit for each answer. During a stop, the
+ * same limit applies to all answers together.
  */
 void
 proxy_allow(unsigned int seconds)
@@ -92,8 +92,7 @@ proxy_ison(void)
 }
 
 /*
- * Record that processes are stopped from now on if held is set, else that none
- * are.
+ * Record whether processes are stopped from now on, as held says.
  */
 void
 proxy_hold(bool held)
@@ -104,9 +103,9 @@ proxy_hold(bool held)
 }
 
 /*
- * Give the proxies real-time priority if realtime is set and it is permitted,
- * else normal priority. The tracer that waits for them has real-time priority
- * then (linux/live.c).
+ * Give the proxies real-time priority, if that is permitted, or normal priority
+ * if realtime is false. The tracer, which waits for the proxies, changes its
+ * own priority at the same time (linux/freeze.c).
  */
 void
 proxy_boost(bool realtime)
@@ -182,7 +181,7 @@ lane_fork(struct lane *p)
 
 /*
  * Close the socket of proxy p, and kill p, unless it has to undo something
- * first. p may take any time to end.
+ * first. Do not wait for p, which may take arbitrarily long to end.
  */
 void
 lane_abandon(struct lane *p)
@@ -241,8 +240,8 @@ proxy_process(size_t lane)
 }
 
 /*
- * End the proxy with index lane, if it is running, and wait a moment for it to
- * exit.
+ * End the proxy with index lane, if it is running, and wait up to ENDING_MS for
+ * it to exit.
  */
 void
 proxy_close(size_t lane)
@@ -299,9 +298,9 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * End all proxies. One that hangs ends when the call that blocks it returns, if
- * ever. The proxy that unlocks TCP connections gets as much time as an answer
- * may take, so that they are unlocked when we exit.
+ * End all proxies. A proxy that hangs ends only when the call that blocks it
+ * returns, if ever. Wait for the proxy that unlocks TCP connections as long as
+ * for an answer, so that the connections are unlocked when we exit.
  */
 void
 lanes_end(void)

@@ -72,11 +72,11 @@ _Static_assert(MAX_PROXY % MAX_MACHINE_PAGE == 0, "pages fit into answers");
 struct serving {
 	const void	*arg;	/* borrowed; argument of the question */
 	size_t		 len;	/* bytes of arg */
-	int		 fd;	/* descriptor of the question, closed
-				   afterwards; -1: none, or kept by the
-				   function */
-	int		 out;	/* descriptor to return, closed afterwards;
-				   -1: none */
+	int		 fd;	/* descriptor of the question, closed after the
+				   answer; -1: none. A function sets it to -1 to
+				   keep the descriptor */
+	int		 out;	/* descriptor to return, closed after the
+				   answer; -1: none */
 	bool		 last;	/* set to end the proxy after this answer */
 	int		 sock;
 	size_t		 n;	/* bytes in buf */

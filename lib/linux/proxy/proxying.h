@@ -29,7 +29,7 @@ struct proxies {
 	bool		 held;	/* processes are stopped */
 	uint64_t	 most;	/* time limit in ns: for one answer, or for
 				   all during a stop */
-	uint64_t	 left;	/* rest of that time in ns during a stop */
+	uint64_t	 left;	/* time left in ns during a stop */
 };
 
 struct lane {			/* a proxy; one thread at a time asks it */

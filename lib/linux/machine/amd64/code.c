@@ -41,9 +41,9 @@ static const struct {
 };
 
 /*
- * Return how many bytes the code at p takes off the stack before it returns.
- * Return -1 if the code does anything else that matters. Registers do not
- * matter, because all registers of the thread will be restored.
+ * Return how many bytes the code at p pops from the stack before it returns.
+ * Return -1 if the code may change anything except registers. All registers of
+ * the thread will be restored, so changes to them do not matter.
  */
 static int
 code_skip(const uint8_t *p, const uint8_t *end)

@@ -56,7 +56,7 @@ enum {
 	/* invalid flags for a signal stack: rt_sigreturn keeps the current
 	   one */
 	KEEP_STACK = INT32_MAX,
-	XSTATE_MIN = 576,	/* legacy area and header */
+	XSTATE_MIN = 576,	/* size of the legacy area and header */
 	XFEATURE_TILEDATA = 1 << 18,
 	/* always included: x87, SSE, and protection keys, whose initial value
 	   in the kernel differs from the processor's */
@@ -82,10 +82,10 @@ _Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
     (int)STAGE_SIZE >= (int)MIN_STAGE, "a stage has such a size");
 
 /*
- * Return the end of an extended-state feature in the standard layout. Return 0
- * if the processor does not report the feature. Results are cached, because in
- * a virtual machine CPUID traps to the host, which takes longer than everything
- * else here.
+ * Return the byte offset of the end of an extended-state feature in the
+ * standard layout. Return 0 if the processor does not report the feature.
+ * Results are cached, because CPUID traps to the host in a virtual machine,
+ * which is slow.
  */
 static size_t
 feature_end(unsigned int feature)
@@ -105,9 +105,9 @@ feature_end(unsigned int feature)
 }
 
 /*
- * Return the size in bytes of extended state that has these features. It has
- * the standard layout of Intel's Software Developer's Manual, volume 1, chapter
- * 13. Return max if the size is larger.
+ * Return the size in bytes, at most max, of extended state with these features.
+ * The state has the standard layout of Intel's Software Developer's Manual,
+ * volume 1, chapter 13.
  */
 static size_t
 xstate_size(uint64_t features, size_t max)
@@ -123,13 +123,13 @@ xstate_size(uint64_t features, size_t max)
 }
 
 /*
- * Return true if the kernel has room for AMX tiles of stopped thread tid. x has
- * the extended state of the thread, of len bytes.
+ * Return true if the kernel has room for the AMX tiles of stopped thread tid. x
+ * is the extended state of the thread, of len bytes.
  *
- * The kernel has room once the thread has used tiles, and only then accepts
- * tile data (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To
- * find out, write the state with zeroed tiles, which is equivalent to unused
- * ones, and then write it again as it was.
+ * The kernel makes room when the thread first uses tiles, and rejects tile data
+ * until then (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To
+ * find out, write the state with zeroed tiles, which are equivalent to unused
+ * ones. Then write the original state again.
  */
 static bool
 has_tiles(pid_t tid, uint8_t *x, size_t len)
@@ -153,14 +153,15 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 }
 
 /*
- * Turn the extended state x, of len bytes, into the form that a signal frame
- * requires. Set tiles if the thread has AMX tiles. Return the new length of x.
+ * Convert the extended state x, of len bytes, to the form that a signal frame
+ * requires. tiles is true if the kernel has room for AMX tiles of the thread.
+ * Return the new length of x.
  *
  * The software bytes become a struct _fpx_sw_bytes. Features not in use are
  * left out; the kernel resets them, and would reject tile data from a thread
  * that may not use tiles. A magic number follows the features that are present.
- * With tiles it is also written after all possible features, for kernels that
- * look there.
+ * If tiles is true, the magic number is also written after the space for all
+ * features, where some kernels look for it.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -187,9 +188,9 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 
 /*
  * Return the number of the call that a thread in restart_syscall(2) continues.
- * The kernel does not report it. So it is taken from seen, the call that the
- * thread waited in before it was stopped. Return -1 if the arguments of that
- * call differ from those in r.
+ * The kernel does not report it, so take it from seen, the call in which the
+ * thread waited before it was stopped. Return -1 if seen is NULL, does not
+ * match r, or is not a call that restart_syscall(2) continues.
  */
 static greg_t
 call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
@@ -207,12 +208,13 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 
 /*
  * Set m, the registers of a signal frame, to those with which the thread of w
- * will continue. r has its registers at the stop. If it was stopped in a system
- * call, it makes that call again.
+ * will continue. r has the registers of the thread at the stop. If the thread
+ * was stopped in a system call that is to be restarted, it makes the call
+ * again.
  *
- * A call with a timeout starts with the full timeout, because
- * restart_syscall(2) fails with EINTR after rt_sigreturn(2). If it is unknown
- * which call that was, it ends with EINTR as well.
+ * restart_syscall(2) fails with EINTR after rt_sigreturn(2). So the thread
+ * makes the call that restart_syscall(2) would continue, with the full timeout.
+ * If that call is unknown, it fails with EINTR.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
@@ -253,9 +255,9 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 }
 
 /*
- * Build a stage (one signal frame of a chain) with the context uc in buf. buf
- * is STAGE_SIZE zero bytes, and will be placed at addr in the process. Return
- * the stack pointer to use with it.
+ * Build in buf a stage (one signal frame of a chain) with the context uc. buf
+ * has STAGE_SIZE zero bytes, and will be placed at addr in the process. Return
+ * the stack pointer to use with the stage.
  */
 static uint64_t
 stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
@@ -271,9 +273,9 @@ stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
 }
 
 /*
- * Build a stage in buf that makes system call nr on the given stack. arg has
- * the two arguments of the call. buf will be placed at addr in the process.
- * Return the stack pointer to use with it.
+ * Build in buf a stage that makes system call nr with the given stack pointer.
+ * arg has the two arguments of the call. buf will be placed at addr in the
+ * process. Return the stack pointer to use with the stage.
  */
 static uint64_t
 stage_call(uint8_t *buf, uint64_t addr, const struct frame *w, uint64_t stack,

@@ -64,10 +64,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Make the kernel restart a call that thread tid gave up because we stopped it.
- * To that end set the result of the call to -ERESTARTNOHAND, as the kernel does
- * for other calls. If a signal is to be handled first, the call fails with
- * EINTR. Return true if the result was set.
+ * If thread tid failed a call with EINTR because we stopped it, make the kernel
+ * restart the call. To do so, set its result to -ERESTARTNOHAND, as the kernel
+ * does for other calls. If a signal is to be handled first, the call still
+ * fails with EINTR. Return true if the result was set.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)
@@ -77,7 +77,7 @@ restart_call(pid_t tid, const struct seencall *seen)
 	size_t i;
 	int nr;
 
-	(void)seen;	/* orig_rax has the call */
+	(void)seen;	/* orig_rax has the number of the call */
 	/* unlike PTRACE_GETREGSET, it has one layout for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
 	    (int32_t)r.rax != -EINTR)
@@ -104,8 +104,7 @@ restart_due(const void *now, size_t len)
 }
 
 /*
- * Return a result that says that the registers are enough to restart the
- * interrupted call.
+ * Return code 0, because registers are enough to restart the interrupted call.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

@@ -16,7 +16,7 @@ enum {				/* indices of struct gregs.word; up to PSTATE
 	PC = 32,
 	PSTATE = 33,
 	NPRSTATUS = 34,
-	TLS = 34, /* from here on, members of other register sets */
+	TLS = 34, /* this and the rest are from other register sets */
 	NUMBER = 35, /* number of the current system call; -1: none */
 	WIDE = 36		/* 1 for a 64-bit process, 0 for a 32-bit one */
 };
@@ -40,7 +40,7 @@ enum {				/* NT_ARM_ numbers, as in <elf.h>, which may
 	NOTE_GCS = 0x410
 };
 
-enum {				/* instructions */
+enum {				/* machine code of instructions */
 	SVC = (int)0xd4000001U,
 	RET = (int)0xd65f03c0U,
 	MOV_X8 = (int)0xd2800008U, /* plus the number to load, shifted left
@@ -48,7 +48,7 @@ enum {				/* instructions */
 	BYTES = 4		/* length of every instruction */
 };
 
-enum {				/* bytes */
+enum {				/* sizes in bytes */
 	MAX_VECTOR = 256,	/* maximum size of an SVE vector */
 	/* maximum size of NT_ARM_SVE: 32 vectors, and 17 predicates of an
 	   eighth of their size */

@@ -20,8 +20,8 @@ enum {				/* header of NT_ARM_SVE and NT_ARM_SSVE:
 };
 
 /*
- * Return true if thread tid is in streaming mode. Otherwise NT_ARM_SSVE exists,
- * but has no vectors.
+ * Return true if thread tid is in streaming mode. Outside of streaming mode,
+ * NT_ARM_SSVE exists but has no vectors.
  */
 static bool
 is_streaming(pid_t tid)
@@ -33,8 +33,8 @@ is_streaming(pid_t tid)
 }
 
 /*
- * Return true if thread tid has an SME matrix. Otherwise NT_ARM_ZA consists of
- * its header only.
+ * Return true if thread tid has an SME matrix. Without one, NT_ARM_ZA has only
+ * a header.
  */
 static bool
 has_matrix(pid_t tid)
@@ -66,8 +66,8 @@ call_refused(pid_t tid, const struct gregs *r)
 }
 
 /*
- * Set the registers *r to make system call nr with arguments arg. After the
- * call, the thread runs the rt_sigreturn(2) code.
+ * Set the registers *r to make system call nr with arguments arg and stack
+ * pointer sp. After the call, the thread runs the rt_sigreturn(2) code of g.
  */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
@@ -82,8 +82,9 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Cancel the system call at whose entry thread tid is stopped. To that end set
- * its number to -1. Return 0, or -1 with errno set.
+ * Cancel the system call that thread tid is about to make, by setting its
+ * number to -1. The thread is stopped at the entry of the call. Return 0, or -1
+ * with errno set.
  */
 int
 call_cancel(pid_t tid)
@@ -100,10 +101,11 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if thread tid would make system call nr with first argument first
- * when resumed. That includes a call to be restarted: the kernel moves the
- * thread back to before it (do_signal of arch/arm64/kernel/signal.c). Return 0
- * if it would not, or -1 if that cannot be determined.
+ * Return 1 if thread tid, when resumed, would make system call nr with a first
+ * argument equal to first. This includes a call that is to be restarted: the
+ * kernel has moved the thread back to before the call (do_signal of
+ * arch/arm64/kernel/signal.c). Return 0 if it would not, or -1 if that cannot
+ * be determined.
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
@@ -120,8 +122,8 @@ call_pending(pid_t tid, long nr, uint64_t first)
 }
 
 /*
- * Return true if call nr waits with a timeout and, after an interruption, waits
- * for the remaining time as restart_syscall(2).
+ * Return true if call nr waits with a timeout, and the kernel restarts it as
+ * restart_syscall(2) to wait for the remaining time.
  */
 bool
 call_waits(uint64_t nr)
@@ -150,8 +152,8 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 }
 
 /*
- * Save the SVE vectors of thread tid in k. In any system call the kernel
- * discards all but their floating-point part (fp_user_discard of
+ * Save the SVE vectors of thread tid in k. On any system call, the kernel
+ * discards all of them but their floating-point part (fp_user_discard of
  * arch/arm64/kernel/entry-common.c, or sve_user_discard). Return 0, or -1.
  */
 int

@@ -47,7 +47,7 @@ enum {				/* byte offsets */
 	MASK = CONTEXT + 40,
 	REGS = CONTEXT + 176 + 8,	/* x0 to x30, sp, pc, pstate */
 	RECORDS = CONTEXT + 176 + 288,
-	RESERVED = 4096,	/* bytes for records after that */
+	RESERVED = 4096,	/* size of the area for records, in bytes */
 
 	/* invalid flags for a signal stack: rt_sigreturn keeps the current
 	   one */
@@ -61,8 +61,8 @@ enum {				/* byte offsets */
 	EXTRA_SIZE = 32,
 	END_SIZE = 16,
 
-	VREGS = 512		/* bytes of the registers in NT_PRFPREG; fpsr
-				   and fpcr follow */
+	VREGS = 512		/* bytes of vector registers in NT_PRFPREG; fpsr
+				   and fpcr follow them */
 };
 
 _Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
@@ -111,9 +111,10 @@ record_fpsimd(uint8_t *p, const uint8_t *fp)
 }
 
 /*
- * Write a record with the SVE vectors at vector to p. The vectors have the
- * layout of NT_ARM_SVE. p is in the frame buf, which will be placed at address
- * at in the process. Return the end of the record.
+ * Write to p a record with the SVE vectors at vector, which have the layout of
+ * NT_ARM_SVE. p points into buf, the frame that contains the record. The
+ * argument at is the address that the frame will have in the process. Return
+ * the end of the record.
  */
 static uint8_t *
 record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
@@ -140,10 +141,11 @@ record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
 }
 
 /*
- * Build a signal frame in buf, which is filled with zeros. It restores the
- * general registers r, the floating-point registers fp, the signal mask mask
- * and the SVE vectors at vector, unless that is NULL. It will be placed at
- * address at in the process. Return its length.
+ * Build a signal frame in buf, which is filled with zeros. The frame restores
+ * the general registers r, the floating-point registers fp, the given signal
+ * mask, and, unless vector is NULL, the SVE vectors at vector. The argument at
+ * is the address that the frame will have in the process. Return the length of
+ * the frame in bytes.
  */
 static size_t
 frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
@@ -162,8 +164,8 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
 
 /*
  * Build a signal frame in buf that makes system call nr, with the stack pointer
- * set to stack. a has the two arguments of the call. The frame will be placed
- * at address at in the process.
+ * set to stack. a has the two arguments of the call. The argument at is the
+ * address that the frame will have in the process.
  */
 static void
 frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
@@ -180,10 +182,10 @@ frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
 }
 
 /*
- * If a thread with registers r is about to call restart_syscall(2), let it make
- * the original call instead. restart_syscall(2) would fail after
- * rt_sigreturn(2). The original call is seen, in which the thread waited before
- * it was stopped. Do nothing if its arguments differ from those in r.
+ * If a thread with registers r is about to call restart_syscall(2), change r to
+ * make the original call instead, because restart_syscall(2) fails after
+ * rt_sigreturn(2). The original call is taken from seen, the call in which the
+ * thread waited before it was stopped. Do nothing if seen does not match r.
  */
 static void
 regs_unrestart(struct gregs *r, const struct seencall *seen)

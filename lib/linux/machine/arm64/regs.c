@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Read register set note of thread tid into buf, of len bytes. Return the
- * number of bytes read, or -1 with errno set.
+ * Read the register set with NT_ number note of thread tid into buf, of len
+ * bytes. Return the number of bytes read, or -1 with errno set.
  */
 ssize_t
 note_read(pid_t tid, unsigned int note, void *buf, size_t len)
@@ -26,8 +26,8 @@ note_read(pid_t tid, unsigned int note, void *buf, size_t len)
 }
 
 /*
- * Write the len bytes at buf to register set note of thread tid. Return 0, or
- * -1 with errno set.
+ * Write the len bytes at buf to the register set with NT_ number note of thread
+ * tid. Return 0, or -1 with errno set.
  */
 int
 note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
@@ -41,9 +41,10 @@ note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
 }
 
 /*
- * Return the instruction at address at in thread tid. Return 0, which is not an
- * instruction, if at is not aligned or cannot be read. Only the aligned 8 bytes
- * that contain it are read, because the next 4 may not be mapped.
+ * Return the instruction of thread tid at the given address. Return 0, which is
+ * not an instruction, if the address is not aligned or cannot be read. Only the
+ * aligned 8 bytes that contain the instruction are read, because the next 4
+ * bytes may not be mapped.
  */
 uint32_t
 code_at(pid_t tid, uint64_t at)
@@ -99,8 +100,8 @@ gregs_pc(const struct gregs *r)
 }
 
 /*
- * Set the address of the next instruction in *r to pc. Also clear BTYPE, with
- * which branch target identification checks where a jump came from.
+ * Set the address of the next instruction in *r to pc. Also clear BTYPE, so
+ * that branch target identification does not reject the jump to pc.
  */
 void
 gregs_jump(struct gregs *r, uint64_t pc)

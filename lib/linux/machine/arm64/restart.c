@@ -125,10 +125,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Return true if the call of thread tid failed because of a signal that is to
- * be handled. Such a signal is pending and not blocked, or the thread stopped
- * with it. Set *sleeps to the number of voluntary context switches of the
- * thread.
+ * Return true if the call of thread tid may have failed because of a signal
+ * that is to be handled: a caught signal that is pending and not blocked, or
+ * with which the thread stopped. Set *sleeps to the number of voluntary context
+ * switches of the thread, or to 0 if that is unknown.
  */
 static bool
 is_signalled(pid_t tid, uint64_t *sleeps)
@@ -161,10 +161,10 @@ is_signalled(pid_t tid, uint64_t *sleeps)
  * Set *v to the first argument of call nr, from which stopped thread tid has
  * returned. Return 0, or -1.
  *
- * No register has it any more, but /proc/TID/syscall shows it while a thread is
- * in a call. So the thread is marked as being in the call for a moment. Newer
- * kernels, 6.1.192 among them, then show the current x0 instead
- * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c).
+ * The registers no longer have the argument, but /proc/TID/syscall shows it
+ * while a thread is in a call. So mark the thread as being in the call while
+ * that file is read. Newer kernels, such as 6.1.192, show the current x0
+ * instead (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c).
  */
 static int
 first_argument(pid_t tid, uint64_t nr, uint64_t *v)
@@ -192,9 +192,9 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if call c of thread tid was made on a file that lets it give up
- * when stopped. first is supposed to be its first argument, a descriptor of
- * that file.
+ * Return true if thread tid can have given up call c when it was stopped,
+ * because the call was made on a file of the kind c->file. first is the
+ * presumed first argument of the call, the descriptor of that file.
  */
 static bool
 is_taken(pid_t tid, const struct call *c, uint64_t first)
@@ -213,9 +213,9 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 }
 
 /*
- * Return true if a thread with registers r is still in seen, the call in which
- * it was seen. Since then it must have switched context voluntarily just once,
- * in order to stop. sleeps is its number of such switches.
+ * Return true if a thread with registers r is still in the call that seen
+ * describes. Since then it must have made only one voluntary context switch,
+ * the one to stop. sleeps is its current number of such switches.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
@@ -227,13 +227,13 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
 }
 
 /*
- * Find the first argument of call c, which thread tid with registers r appears
- * to have given up. Set *v to it. Return true if the thread really made that
- * call: it was seen in the call, or the argument is of the right kind.
+ * Set *v to the first argument of call c, which thread tid with registers r
+ * appears to have given up. Return true if the thread really made that call: it
+ * was seen in the call, or the argument is a file of the right kind.
  *
- * A thread that has returned from a signal handler also has the registers of a
- * call, which the signal ended. But then the argument found is that of
- * rt_sigreturn(2), which has none.
+ * After a return from a signal handler, a thread also has the registers of a
+ * call, the one that the signal interrupted. But the argument found is then one
+ * of rt_sigreturn(2), which takes none.
  */
 static bool
 first_find(pid_t tid, const struct call *c, const struct gregs *r,
@@ -267,13 +267,13 @@ restart_call(pid_t tid, const struct seencall *seen)
 
 /*
  * Return how to restart the interrupted call of thread tid, whose registers are
- * r. For a call with a timeout, only the next call shows whether the wait had
- * begun.
+ * r. For a call with a timeout, only the next call of the thread shows whether
+ * the wait had begun.
  *
  * The kernel moved the thread back to before the call. Until the thread
- * resumes, it keeps the code with which the call ended (do_signal of
- * arch/arm64/kernel/signal.c). The code follows from the call, and is the same
- * if restart_call moved the thread.
+ * resumes, the kernel keeps the ERESTART code with which the call ended
+ * (do_signal of arch/arm64/kernel/signal.c). That code is known from the number
+ * of the call. It is the same if restart_call moved the thread.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

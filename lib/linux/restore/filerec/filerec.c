@@ -101,7 +101,7 @@ owner_record(struct filerec *t)
 		return;
 	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
 		memset(uid, 0, sizeof uid);
-		tell_why(t, "cannot read the user IDs that its signals have");
+		tell_why(t, "cannot read the user IDs that its signals use");
 	}
 	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
 	    uid[0], uid[1]);
@@ -158,7 +158,7 @@ int
 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
     size_t len, int fd, struct bytes *answer)
 {
-	struct bulk b = { .full = true };	/* keep it in memory */
+	struct bulk b = { .full = true };	/* keep the data in memory */
 	char what[256];
 	const struct proxy_key k = filerec_key(t, lane, what, sizeof what);
 	int rc;
@@ -172,10 +172,10 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 }
 
 /*
- * Append a line with the path of the file to the record of t. link is the text
- * of its link in /proc; the suffix " (deleted)" is removed from it. The line
- * begins with "path" or, if the path has a newline, with "pathbytes", and the
- * path is in hexadecimal digits.
+ * Append a line with the path of the file to the record of t. link is the
+ * target of the file's link in /proc; a suffix " (deleted)" is left out. The
+ * line is "path" and the path. If the path has a newline, the line is
+ * "pathbytes" and the path in hexadecimal digits.
  */
 void
 filerec_path(struct filerec *t, const char *link)

@@ -13,7 +13,7 @@
  * A kernel resource that descriptors or processes can share: an open file
  * description, a descriptor table and other types of kcmp(2), or an inode.
  */
-enum { RESOURCE_INODE = 1000 };	/* a kind beyond the types of kcmp(2) */
+enum { RESOURCE_INODE = 1000 };	/* a kind that is not a type of kcmp(2) */
 
 struct resource {
 	RB_ENTRY(resource)	 entry;
@@ -61,7 +61,8 @@ struct files {
 				    sockets and that no process has open; fd
 				    is a descriptor of a socket peeker */
 	size_t		 npassed;
-	size_t		 npassedrec; /* how many of passed are recorded */
+	size_t		 npassedrec; /* number of entries of passed that are
+					recorded */
 	struct freshsock *freshsock; /* owned */
 	size_t		 nfreshsock;
 };
@@ -83,20 +84,23 @@ typedef void	(*filerec_fn)(struct filerec *t);
  * The record of an open file description while it is built.
  */
 struct filerec {
-	struct live	*live;	/* pointers are borrowed unless marked */
+	struct live	*live;	/* pointers are borrowed unless marked as
+				   owned */
 	struct snap	*snap;
 	const struct lproc *proc;
 	const struct fdset *set;
 	const struct resource *file;
 	pid_t		 pid;	/* a thread that has the file open */
 	int		 pidfd;	/* borrowed; pidfd of pid; -1: none */
-	bool		 tagged; /* its sockets must not be duplicated */
+	bool		 tagged; /* sockets of the process must not be
+				    duplicated */
 	int		 fd;	/* descriptor number in pid */
 	int		 dup;	/* owned; our duplicate of the descriptor;
 				   -1: none */
 	char		*link;	/* owned; target of /proc/PID/fd/N */
 	char		*info;	/* owned; text of /proc/PID/fdinfo/N */
-	struct fdinfo	 fdinfo; /* info parsed: fields that all kinds have */
+	struct fdinfo	 fdinfo; /* fields of info that all kinds of files
+				    have */
 	unsigned int	 flags;	/* open(2) flags */
 	unsigned int	 mode;	/* mode, dev and ino: as in stat(2) */
 	uint64_t	 dev;

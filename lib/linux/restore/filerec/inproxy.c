@@ -50,9 +50,9 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 }
 
 /*
- * In the proxy, run t->proxyrec for one file. The static variable files keeps
- * what the next request may need: network namespaces, and sockets to compare
- * with. Return 0.
+ * In the proxy, run proxyrec for one file, and answer with the record. The
+ * variable files is static, because later requests may use the network
+ * namespaces and the sockets for comparison in it. Return 0.
  */
 static int
 inproxy_serve(struct serving *s)
@@ -115,9 +115,9 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 }
 
 /*
- * Let the proxy record those of the n files at v (at most FILEREC_BATCH) that
- * have a proxyrec. It runs proxyrec on the duplicate descriptor dup. The lines
- * that it returns are appended to the record of the file.
+ * For each of the n files at v (at most FILEREC_BATCH) that has a proxyrec,
+ * make the proxy run proxyrec on the duplicate descriptor dup. Append the lines
+ * of the answer to the record of the file.
  *
  * Pointers are not valid in the proxy. proxyrec can use only the numbers in the
  * struct filerec, the pid and mmtid of the process, opts.move and the budget.
@@ -140,7 +140,7 @@ filerec_viaproxy(struct filerec *v, size_t n)
 		q[i] = (struct proxy_asked){ .q = { filerec_key(t, 0, what[i],
 		    sizeof what[i]), inproxy_serve, &a[i], sizeof a[i],
 		    t->dup },
-		    .to = { .full = true } };	/* keep it in memory */
+		    .to = { .full = true } };	/* keep the data in memory */
 		i++;
 	}
 	proxy_fetchall(q, i);

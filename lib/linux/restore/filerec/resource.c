@@ -39,10 +39,10 @@ slot_serve(struct serving *s)
 }
 
 /*
- * Compare file b with a file in an epoll set, by kcmp(2). The epoll set is one
- * of process pid, and slot says which of its files it is. The proxy makes the
- * call, because the kernel waits for the lock of the epoll set. Return the
- * result of kcmp(2), or -1.
+ * Compare file b, by kcmp(2), with a file that an epoll set of process pid
+ * watches. slot identifies the set and the file. The proxy makes the call,
+ * because the kernel waits for the lock of the epoll set. Return the result of
+ * kcmp(2), or -1.
  */
 static long
 slot_cmp(const struct resource *b, pid_t pid,
@@ -90,7 +90,7 @@ TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
  * Return the resource of f that is identical to key. If there is none, add a
- * copy of key, and return that. It is marked unsure if kcmp(2) could not
+ * copy of key, and return the copy. It is marked unsure if kcmp(2) could not
  * compare it. Return NULL with errstr set if memory runs out.
  */
 struct resource *
@@ -108,8 +108,8 @@ resource_get(struct files *f, const struct resource *key)
 
 /*
  * Add the open file description of descriptor fd of thread pid to f. Set *r to
- * describe it. Return 0 if f already had it, 1 if it is new, or -1 with errstr
- * and errno set.
+ * describe the descriptor. Return 0 if f already had it, 1 if it is new, or -1
+ * with errstr and errno set.
  */
 int
 resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)

@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 enum {				/* limits */
-	MAX_VALUE = 4096,	/* bytes of a property's value */
-	MAX_TEXT = 1024 * 1024, /* bytes of the record of directories */
-	MAX_DEPTH = 32		/* levels of directories */
+	MAX_VALUE = 4096,	/* maximum bytes of a property's value */
+	MAX_TEXT = 1024 * 1024, /* maximum bytes of the record of directories */
+	MAX_DEPTH = 32		/* maximum levels of directories */
 };
 
 struct controller {
-	const char	*name;	/* "": every hierarchy of version 1 */
-	const char	*property[12]; /* ends with NULL */
+	const char	*name;	/* "": any hierarchy of version 1 */
+	const char	*property[12]; /* names; ends with NULL */
 };
 
 /*
@@ -164,8 +164,8 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 
 /*
  * Record the cgroup at path, and the cgroups below it, in g. Its directory is
- * open as dir, which is closed. path is in a buffer of PATH_MAX bytes. depth is
- * the number of levels below the first cgroup.
+ * open as dir. Close dir. path is in a buffer of PATH_MAX bytes. depth is the
+ * number of levels below the first cgroup.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
@@ -199,9 +199,9 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Record the cgroup.subtree_control of the version 2 cgroups above the cgroup
- * path in g. Only those below the open directory point are recorded. rest is
- * the last part of path, relative to point.
+ * Record in g the cgroup.subtree_control of each version 2 cgroup that is above
+ * the cgroup path and below the open directory point. rest is the last part of
+ * path, relative to point.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
@@ -227,9 +227,10 @@ above_record(struct cgrec *g, int point, const char *path,
 }
 
 /*
- * Record the cgroup path and those below it in g. In version 2, also record
- * those above it. point is the open directory of an ancestor. rest is the last
- * part of path, relative to point. Return false if the cgroup cannot be opened.
+ * Record in g the cgroup path and the cgroups below it. In version 2, also
+ * record the cgroups between point and path. point is the open directory of an
+ * ancestor. rest is the last part of path, relative to point. Return false if
+ * the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,

@@ -18,12 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_DIRS = 256 };	/* directories recorded with one process */
+enum { MAX_DIRS = 256 };	/* maximum number of directories recorded with
+				   one process */
 
 /*
- * Record the cgroup path, whose directory is dir, in g. The first top bytes of
- * dir are a mount point; dir is cut after them. Return false if the cgroup
- * cannot be opened.
+ * Record in g the cgroup path, whose directory is dir. The first top bytes of
+ * dir are the mount point. dir is truncated to the mount point. Return false if
+ * the cgroup cannot be opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
@@ -43,8 +44,8 @@ dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 
 /*
  * Open the root of the existing cgroup hierarchy with the controllers in list.
- * Version 2 has the list "". It is mounted where no process sees it, and
- * unmounted when the descriptor is closed. Return the descriptor, or -1.
+ * list is "" for version 2. The hierarchy is mounted where no process sees it,
+ * and unmounted when the descriptor is closed. Return the descriptor, or -1.
  */
 static int
 hierarchy_open(const char *list)
@@ -193,10 +194,11 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 }
 
 /*
- * Append a line to text for each hierarchy in which a cgroup namespace has
- * another root than ours. The line has the controllers and the path of the
- * root. outside is /proc/PID/cgroup of a process as read in our namespace, and
- * inside the same as read in the other.
+ * Append a line to text for each hierarchy in which the root of another cgroup
+ * namespace can be determined. The line has the controllers of the hierarchy
+ * and the path of the root. outside and inside have /proc/PID/cgroup of a
+ * process in that namespace: outside as read in our namespace, inside as read
+ * in the other.
  */
 static void
 roots_put(struct buf *text, const struct bytes *outside,
@@ -215,7 +217,7 @@ roots_put(struct buf *text, const struct bytes *outside,
 				break;
 		n = (size_t)(in.path.end - in.path.s);
 		len = (size_t)(out.path.end - out.path.s);
-		n = n == 1 ? 0 : n;	/* it is in the namespace's root */
+		n = n == 1 ? 0 : n;	/* the process is in the root */
 		if (n > len || memcmp(out.path.end - n, in.path.s, n) != 0 ||
 		    memmem(out.path.s, len, "/..", 3) != NULL)
 			continue;

@@ -36,8 +36,9 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 	uint64_t	 userns;
 };
 
-enum { TAR_CHANGED = 1 };	/* exit status, see GNU tar, "Return values" */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* limit of archives in bytes, since
+enum { TAR_CHANGED = 1 };	/* exit status of tar(1): GNU tar, "Return
+				   values" */
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum bytes of archives, because
 					  processes are stopped */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
@@ -162,10 +163,10 @@ mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 }
 
 /*
- * Add an archive of each tmpfs of v to v->found. tar(1) makes it in our own
- * mount namespace. If tar fails, add a file with the reason instead. Exit
- * status TAR_CHANGED is no failure: another process changed a file while it was
- * read.
+ * Add an archive of each tmpfs of v to v->found. tar(1) runs in our own mount
+ * namespace, and is killed when the other end of sock is closed. If tar fails,
+ * add a file with the reason instead. Exit status TAR_CHANGED is not a failure:
+ * another process changed a file while tar read it.
  */
 static void
 tmpfs_archive(struct mntvisit *v, int sock)

@@ -32,9 +32,9 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return true if the contents of the namespace called name are to be recorded.
- * That is so if rec shows that it is not ours, and l has not yet recorded it.
- * Then mark it as recorded.
+ * Return true if the contents of the namespace called name are to be recorded:
+ * rec shows that it is not ours, and l has not yet recorded it. Before
+ * returning true, mark the namespace as recorded.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)
@@ -52,10 +52,10 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 }
 
 /*
- * Let the proxy run fn, which reads the contents of a namespace of process p.
- * fn gets the pid of p. The files of the answer are added to rec. desc
+ * Make the proxy run fn, which reads the contents of a namespace of process p,
+ * and add the files of its answer to rec. The argument of fn is p->mmtid. desc
  * describes the namespace in messages. Return 0. On failure, add the reason to
- * rec as a file with the name in file, and return -1.
+ * rec as a file whose name is file, and return -1.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
@@ -99,8 +99,8 @@ names_add(struct filelist *rec, pid_t pid)
  * rec already has the links of the namespaces. If the UTS namespace is not
  * ours, add the host name. Unless p dumps core, also add the contents of the
  * network namespace, and the root of the cgroup namespace. Only restoring needs
- * these, and only root may see them. Those that are ours, or that l has already
- * recorded, are left out.
+ * these, and only root may see them. Namespaces that are ours, or that l has
+ * already recorded, are left out.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)

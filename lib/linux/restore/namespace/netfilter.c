@@ -82,8 +82,8 @@ has_iptables(const char *path)
 }
 
 /*
- * Record the packet filters of the network namespace that the proxy is in, in
- * rec. Return 0, or -1 with errstr set if some of them cannot be listed.
+ * Record in rec the packet filters of the network namespace that the proxy is
+ * in. Return 0, or -1 with errstr set if some of them cannot be listed.
  */
 int
 netfilter_record(struct filelist *rec)

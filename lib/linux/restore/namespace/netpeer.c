@@ -36,9 +36,9 @@ number_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set *id to the number (nsid) that the network namespace of socket fd has for
- * another namespace. ns is a descriptor of the other. Return false if there is
- * no such number.
+ * Set *id to the number (nsid) by which the network namespace of socket fd
+ * refers to another namespace, which is open as ns. Return false if there is no
+ * such number.
  */
 static bool
 space_number(int fd, int ns, unsigned int *id)
@@ -75,9 +75,8 @@ bridge_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set name to the bridge that a link is attached to, or to "" if it is attached
- * to none. index is the number of the link. The link and socket fd are in our
- * namespace.
+ * Set name to the bridge that the link with number index is attached to, or to
+ * "" if there is no bridge. The link and socket fd are in our namespace.
  */
 static void
 bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
@@ -93,8 +92,8 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 
 /*
  * Append the peer of a link to b, if the peer is in our network namespace. m
- * describes the link. id is the number (nsid) that the namespace of the link
- * has for ours. fd is an rtnetlink socket in our namespace.
+ * describes the link. id is the number (nsid) by which the namespace of the
+ * link refers to ours. fd is an rtnetlink socket in our namespace.
  */
 static void
 peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)

@@ -10,12 +10,14 @@
 
 struct spacerec {
 	struct spacerec *next;	/* owned */
-	char		*ns;	/* owned; the text of its link in /proc */
+	char		*ns;	/* owned; text that identifies it, as for
+				   space_recorded() */
 };
 
 /*
- * Mark the namespace whose link is ns as recorded by l. Return true if it was
- * already recorded, or if memory runs out, else false.
+ * Mark a namespace as recorded by l. ns is the text of its link in /proc, or
+ * other text that identifies what is recorded, such as a cgroup. Return true if
+ * it was already recorded, or if memory runs out, else false.
  */
 bool
 space_recorded(struct live *l, const char *ns)

@@ -22,7 +22,8 @@ struct cgrec {
 	const struct cgroupline *line; /* borrowed; the hierarchy and path */
 	struct bytes	 mounts; /* owned; our mountinfo */
 	struct buf	 text;	/* owned */
-	size_t		 left;	/* how many more directories to record */
+	size_t		 left;	/* number of directories that may still be
+				   recorded */
 };
 
 bool		 cgroupdir_record(struct cgrec *g, int point,
@@ -46,20 +47,21 @@ int		 netfilter_record(struct filelist *rec);
 void		 netpeers_record(struct filelist *rec, int fd);
 
 /* sysvspace.c: System V semaphores and message queues */
-struct owned {			/* common to all IPC objects: struct ipc_perm */
+struct owned {			/* members that all IPC objects have: struct
+				   ipc_perm */
 	int		 key;
 	int		 id;
 	unsigned int	 mode;
 	unsigned int	 uid;
 	unsigned int	 gid;
-	unsigned int	 cuid;	/* creator's user */
+	unsigned int	 cuid;	/* user ID of the creator */
 	unsigned int	 cgid;
 };
 
 struct ipcsegment {		/* a line of /proc/sysvipc/shm */
 	struct owned	 o;
 	uintmax_t	 size;	/* bytes */
-	uintmax_t	 attached; /* mappings in all processes */
+	uintmax_t	 attached; /* number of mappings in all processes */
 };
 
 bool		 segment_parse(const char *line, struct ipcsegment *g);

@@ -69,7 +69,7 @@ limits_read(struct buf *b)
 }
 
 /*
- * Read into v all objects of its IPC namespace. This thread is in that
+ * Read all objects of the IPC namespace v into v->rest. This thread is in that
  * namespace.
  */
 static void
@@ -146,8 +146,8 @@ sysv_get(struct live *l, const struct lproc *p)
 }
 
 /*
- * Set *g to the segment with this id in text, which has /proc/sysvipc/shm.
- * Return false if there is no such segment.
+ * Set *g to the segment with this id in text, the contents of
+ * /proc/sysvipc/shm. Return false if there is no such segment.
  */
 static bool
 segment_find(const char *text, int id, struct ipcsegment *g)
@@ -162,9 +162,10 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 
 /*
  * Return true if a mapping called name can be a mapping of segment o, which has
- * the same ID. The ID does not prove it: a process that moved to another IPC
- * namespace keeps its mappings. A segment marked for removal is accepted,
- * because it has lost its key.
+ * the same ID. The ID does not prove it, because a process that moved to
+ * another IPC namespace keeps its mappings. So the key in name must be that of
+ * o. A segment that is marked for removal has lost its key; accept it with any
+ * key in name.
  */
 static bool
 segment_isnamed(const struct owned *o, const char *name)
@@ -180,7 +181,8 @@ segment_isnamed(const struct owned *o, const char *name)
  * Add the System V segments that process p has mapped to its record rec
  * (snap-linux(6), sysvipc). t is the task of p. If p is the first process of l
  * in its IPC namespace, also add all other objects of the namespace, or the
- * reason why they cannot be read. In the initial namespace these are left out.
+ * reason why they cannot be read. Those objects of the initial namespace are
+ * left out.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,

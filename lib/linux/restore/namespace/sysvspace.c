@@ -15,10 +15,10 @@
 #include <string.h>
 
 #ifndef MSG_COPY
-enum { MSG_COPY = 040000 };	/* of linux/msg.h */
+enum { MSG_COPY = 040000 };	/* from linux/msg.h */
 #endif
 
-enum {			/* limits; processes are stopped while this is read */
+enum {			/* limits, because processes wait for the reads */
 	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages */
 	MAX_MESSAGES = 2048, /* messages; the kernel walks the queue for each */
 	MAX_VALUES = 65536,	/* semaphores */
@@ -26,7 +26,7 @@ enum {			/* limits; processes are stopped while this is read */
 	MAX_QUEUES = 1024
 };
 
-struct reading {		/* what is left of these limits */
+struct reading {		/* how much of each limit is left */
 	size_t		 bytes;
 	size_t		 messages;
 	size_t		 values;
@@ -87,9 +87,9 @@ semaphores_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Record all count messages of queue id, or none if they exceed the limits in
- * r. The record of a message is a line with its type and size, followed by its
- * bytes.
+ * Record the messages of queue id, or none if they exceed the limits in r.
+ * count is the number of messages. The record of a message is a line with its
+ * type and size, followed by its bytes.
  */
 static void
 messages_read(struct reading *r, int id, size_t count)
@@ -182,9 +182,9 @@ line_behind(const char *s)
 }
 
 /*
- * Add the System V objects of the IPC namespace that this thread is in to l.
- * They become files of the record (snap-linux(6), sysvipc). shm, sem and msg
- * are the texts of these files of /proc/sysvipc, with their header line, or
+ * Add to l the System V objects of the IPC namespace that this thread is in, as
+ * files of the record (snap-linux(6), sysvipc). shm, sem and msg are the
+ * contents of the files of that name in /proc/sysvipc, with the header line, or
  * NULL.
  */
 void

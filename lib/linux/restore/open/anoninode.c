@@ -39,8 +39,8 @@ signalfd_record(struct filerec *t)
 }
 
 /*
- * Set *ns to the time after key in info, in nanoseconds. There it is written
- * "(seconds, nanoseconds)". Return false if it is missing.
+ * Set *ns to the time after key in info, in nanoseconds. In info the time has
+ * the form "(seconds, nanoseconds)". Return false if it is missing.
  */
 static bool
 info_time(const char *info, const char *key, unsigned long long *ns)
@@ -87,7 +87,7 @@ struct target {			/* a file watched by an epoll set */
 static bool
 target_parse(const char *line, struct target *e)
 {
-	enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
+	enum { MINORBITS = 20 };	/* from linux/kdev_t.h */
 	unsigned long ino;
 	unsigned int dev;
 	long long pos;
@@ -145,9 +145,10 @@ fdref_find(const void *key, const void *v)
 
 /*
  * Return the open file description that entry e of epoll set t watches. nth is
- * the number of entries before e with the same descriptor number. Usually that
- * descriptor still refers to the watched file; for a socket, equal inodes prove
- * it. Return NULL if the file is unknown.
+ * the number of entries before e with the same descriptor number. First try the
+ * file that t's process has open with that number, which usually is the watched
+ * file. For a socket, equal inodes prove this. Return NULL if the file is
+ * unknown.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)
@@ -211,7 +212,8 @@ foreign_record(struct filerec *t)
 static const struct {
 	const char *link;	/* text after "anon_inode:" */
 	const char *type;
-	bool dup;		/* closing a duplicate has no effect */
+	bool dup;		/* duplicate the descriptor; closing the
+				   duplicate has no side effects */
 	void (*record)(struct filerec *);
 } kinds[] = {
 	{ "[eventfd]", "eventfd", true, eventfd_record },

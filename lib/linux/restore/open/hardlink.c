@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINKS = 64,	/* maximum files; each uses a descriptor */
+	MAX_LINKS = 64,	/* maximum number of files; each uses a descriptor */
 	MAX_LEVELS = 32,	/* maximum parent directories searched */
 	LOOK_MS = 4000,		/* time limit for all files */
 	EACH_PART = 8		/* one file gets at most 1/8 of the time left */
@@ -43,7 +43,8 @@ struct search {
 	const struct lproc *proc;
 	uint64_t	 until;		/* time limit, in ms of now_ms() */
 	struct bytes	 mounts;	/* owned */
-	char		 from[32]; /* root directory that paths begin with */
+	char		 from[32]; /* root directory of the process; "": same as
+				      ours */
 	int		 root;		/* owned; descriptor of from, or -1 */
 };
 
@@ -152,8 +153,8 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 	if (nlevel > 0 && program_run(argv, -1, -1, NULL, 0, &b) != 0 &&
 	    access("/usr/bin/find", X_OK) == -1 &&
 	    access("/bin/find", X_OK) == -1)
-		live_warn(k->live, "find(1) is not installed: no search for "
-		    "another name of %s", path);
+		live_warn(k->live, "cannot search for another name of %s: "
+		    "find(1) is not installed", path);
 	for (i = 0; i < nlevel; i++)
 		free(level[i]);
 	buf_add(&b, "", 1);
@@ -167,7 +168,7 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 /*
  * Search for another name of the deleted file path. The file has device dev and
  * inode ino, and is on the mount with ID mount. Add the result to the links of
- * the capture of k.
+ * k->live, even if no name was found.
  */
 static void
 link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,

@@ -38,10 +38,10 @@ stat_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * If the file of t has a lease, record who will get the signal when the lease
- * is broken. Only a duplicate of the descriptor shows that. For a file on a
- * file server, set the reason in t instead: closing the duplicate might have an
- * effect there.
+ * If the file of t has a lease, record which process gets the signal when the
+ * lease is broken. This takes a duplicate of the descriptor. For a file on a
+ * file server, set the reason in t instead, because closing a duplicate might
+ * have side effects there.
  */
 static void
 lease_record(struct filerec *t)
@@ -124,8 +124,9 @@ memfd_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record file t, a POSIX message queue. path is the path by which it can be
- * opened, or "". If there is one, record it as a regular file with that path.
+ * Record file t, a POSIX message queue. path is the path by which the queue can
+ * be opened, or "". If it is not "", record the queue as a regular file with
+ * that path.
  */
 static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
@@ -175,8 +176,8 @@ namespace_record(struct filerec *t)
 }
 
 /*
- * Append to the record of t the type of the file, and the lines that this type
- * has.
+ * Append to the record of t the type of the file, and the lines that are
+ * specific to that type.
  */
 static void
 inode_record(struct filerec *t, const struct statx *sx)
@@ -265,8 +266,8 @@ file_look(struct filerec *t, struct statx *sx)
 
 /*
  * Begin the record of file t in t->out. Add the content of the file to the
- * snapshot if nothing else has it. If the proxy has to record more, set
- * t->proxyrec to the function that it must run; call file_end after that.
+ * snapshot if it would otherwise be lost. If the proxy has to record more, set
+ * t->proxyrec to the function that it must run before file_end is called.
  * Return false if the descriptor no longer exists.
  */
 bool

@@ -56,9 +56,9 @@ has_attributes(const char *path)
 }
 
 /*
- * In the proxy, inspect a deleted file, about which a file server may have to
- * be asked. The question has a descriptor of a symbolic link, or the path of
- * any other file. The answer is a struct nameless. Return 0.
+ * In the proxy, inspect a deleted file. This may have to wait for a file
+ * server. The question has a descriptor if the file is a symbolic link,
+ * otherwise only a path. The answer is a struct nameless. Return 0.
  */
 static int
 nameless_serve(struct serving *s)
@@ -106,11 +106,10 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 }
 
 /*
- * Return true if the content of file t may be recorded. It may if the process
- * itself could read it (open(2): not O_PATH, and not access mode 3, which
- * permits neither reading nor writing). A process that dumps core may have
- * received the descriptor from another user, and its own user may get the
- * snapshot.
+ * Return true if the content of file t may be recorded. If the process dumps
+ * core, it must itself have the file open for reading (open(2): not with O_PATH
+ * or access mode 3). It may have received the descriptor from another user, and
+ * its own user may get the snapshot.
  */
 static bool
 content_isallowed(const struct filerec *t)
@@ -155,7 +154,7 @@ file_islocal(struct filerec *t)
 }
 
 /*
- * Record t, a regular file whose name was deleted: another name of the file, or
+ * Record t, a regular file whose name was deleted, with another name or with
  * its content. sx is its statx(2) result.
  */
 static void
@@ -188,8 +187,8 @@ regular_record(struct filerec *t, const struct statx *sx)
 
 /*
  * Record the target of t, a symbolic link whose name was deleted. Such a link
- * can only be open with O_PATH; so closing a duplicate of its descriptor has no
- * effect.
+ * can only be open with O_PATH, so closing a duplicate of its descriptor has no
+ * side effects.
  */
 static void
 symlink_record(struct filerec *t)

@@ -27,8 +27,8 @@ void		 nameless_record(struct filerec *t, const struct statx *sx);
 bool		 anoninode_record(struct filerec *);
 
 /* watch.c: inotify, and watched files */
-enum { MAX_WATCHES = 1000 };	/* limit for one set, since processes are
-				   stopped */
+enum { MAX_WATCHES = 1000 };	/* maximum number of watches in a set, because
+				   processes are stopped */
 
 struct watched {		/* a watched file */
 	uint64_t	 dev;

@@ -23,8 +23,9 @@ struct survey {
 };
 
 /*
- * Add descriptor fd to the set of the survey arg. Return 0, or -1 if it could
- * not be examined at this moment.
+ * Add descriptor fd to the set of arg, a struct survey. Skip a descriptor that
+ * no longer exists or that we may not examine. Return 0, or -1 with errstr set
+ * on other errors.
  */
 static int
 survey_fd(void *arg, long fd)
@@ -102,9 +103,9 @@ files_free(struct live *l)
 }
 
 /*
- * Record in rec which process p shares its memory, descriptors, fs and signal
- * handlers with. For each of these, that is the first process found that has
- * it; it may be p itself.
+ * Record in rec with which processes p shares its memory, descriptors, fs and
+ * signal handlers. For each of these, record the first process found that has
+ * it, which may be p itself.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -157,7 +158,7 @@ dir_record(const struct lproc *p, const char *name, struct filelist *rec)
 }
 
 struct batch {			/* files being recorded */
-	struct filerec	 all; /* the members that all of them have in common */
+	struct filerec	 all; /* members that are the same for all files */
 	struct filerec	 v[FILEREC_BATCH];
 	size_t		 n;
 };
@@ -182,9 +183,9 @@ batch_end(struct batch *b, struct filelist *rec)
 }
 
 /*
- * Begin to record the open file description of r, as one more file of b. Do
- * nothing if it is already in a record. If b is full, first finish its files,
- * and add them to rec.
+ * Add the open file description of r to b, and begin its record. Do nothing if
+ * it is already recorded. If b is full, first finish the records in it, and add
+ * them to rec.
  */
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
@@ -212,8 +213,8 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 
 /*
  * Add the files that process p has open, and the resources that it shares with
- * others, to its record rec. Contents that have to be in the snapshot are noted
- * in s. All processes are stopped. Call this once for each process, in the
+ * others, to its record rec. Note in s the files whose contents must be in the
+ * snapshot. All processes are stopped. Call this once for each process, in the
  * order of l->procs.
  */
 void

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Append a copy of the n bytes that are in the pipe open as fd to b. This does
- * not wait. capacity is the size of the pipe. Return 0, or -1 with errstr set.
+ * Append to b a copy of the n bytes in the pipe open as fd, without waiting.
+ * capacity is the size of the pipe in bytes. Return 0, or -1 with errstr set.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
@@ -34,7 +34,7 @@ pipe_copy(int fd, int capacity, size_t n, struct buf *b)
 	rc = -1;
 	if (fcntl(p[1], F_GETPIPE_SZ) < capacity &&
 	    fcntl(p[1], F_SETPIPE_SZ, capacity) == -1) {
-		errstr_sys("a pipe of %d bytes", capacity);
+		errstr_sys("cannot create a pipe of %d bytes", capacity);
 		goto out;
 	}
 	got = tee(fd, p[1], INT_MAX, SPLICE_F_NONBLOCK);
@@ -43,7 +43,7 @@ pipe_copy(int fd, int capacity, size_t n, struct buf *b)
 		goto out;
 	}
 	if ((size_t)got != n) {
-		errstr_set("%zd of %zu bytes", got, n);
+		errstr_set("copied %zd bytes instead of %zu", got, n);
 		goto out;
 	}
 	if ((to = buf_room(b, n)) == NULL)
@@ -64,9 +64,10 @@ out:
 }
 
 /*
- * Return the resource that stands for the inode of pipe t. FIFOs of two file
- * systems may have the same inode number; then only the first is recorded.
- * Return NULL for the other, with the reason set in t, and if memory runs out.
+ * Return the resource that represents the inode of pipe t. FIFOs of two file
+ * systems may have the same inode number, but only the first of them can be
+ * recorded. For the other, return NULL with the reason set in t. Also return
+ * NULL if memory runs out.
  */
 static struct resource *
 pipe_inode(struct filerec *t)
@@ -119,7 +120,7 @@ pipe_isread(struct filerec *t)
 
 /*
  * Record the data in pipe t as the file pipe/INO. capacity is the size of the
- * pipe.
+ * pipe in bytes.
  */
 static void
 pipe_data(struct filerec *t, int capacity)

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-enum {				/* of linux/major.h */
+enum {				/* from linux/major.h */
 	MAJOR_AUX = 5, MAJOR_PTS = 136, PTS_MAJORS = 8, MINORS = 256,
 	MINOR_PTMX = 2
 };
@@ -23,8 +23,8 @@ struct modes {			/* struct termios of the kernel: TCGETS */
 };
 
 /*
- * Append the modes that ioctl(2) request returns to the record of t. They are
- * two lines: one begins with key, the other with key and "cc".
+ * Append to the record of t two lines with the modes that ioctl(2) request
+ * returns. The first begins with key, the second with key followed by "cc".
  */
 static void
 modes_record(struct filerec *t, unsigned long request, const char *key)

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
+enum { MINORBITS = 20 };	/* from linux/kdev_t.h */
 
 /*
  * Set *v to the hexadecimal number after key in line t, and skip both. Blanks
@@ -183,9 +183,10 @@ watched_path(const struct filerec *t, const struct watched *w, int mount,
 }
 
 /*
- * Append the rest of a line to the record of t: the watched file w. If the
- * process dumps core, the path of the file is left out: the file may have been
- * moved to a directory that the user of the process cannot read.
+ * Append the watched file w to the current line of the record of t, and end the
+ * line. If the process dumps core, leave out the path of the file, because the
+ * file may have been moved to a directory that the user of the process cannot
+ * read.
  */
 void
 watched_record(struct filerec *t, const struct watched *w)

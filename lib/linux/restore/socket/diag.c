@@ -101,10 +101,10 @@ reply_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Send request, n bytes of sock_diag(7), in the network namespace of the
- * process of t. Set *r to the body of the answer. If place is not 0, the answer
- * lists all sockets of the kind; *r is the one that has the inode of t at byte
- * offset place. Return false if there is no answer.
+ * Send a sock_diag(7) request of n bytes in the network namespace of the
+ * process of t. Set *r to the body of the answer. If place is not 0, request
+ * all sockets of the kind, and set *r to the one that has the inode of t at
+ * byte offset place. Return false if there is no answer.
  */
 bool
 diag_ask(struct filerec *t, const void *request, size_t n, size_t place,

@@ -178,8 +178,9 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return a new socket of kind w with its options, to compare others with. It is
- * created once for a snapshot, and kept in f. Return NULL if memory runs out.
+ * Return a new socket of kind w and its options, with which those of other
+ * sockets are compared. It is created on the first call, and kept in f. Return
+ * NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -206,7 +207,7 @@ freshsock_get(struct files *f, const struct sockkind *w)
 }
 
 /*
- * Close and free the sockets of f that serve for comparing options.
+ * Close and free the new sockets that f keeps for comparing options.
  */
 void
 freshsocks_free(struct files *f)
@@ -260,9 +261,9 @@ sockkind_flags(const struct sockkind *w)
 }
 
 /*
- * Return true if a socket with these flags has option o. An option may name
- * families and protocols; then the socket must have one of the families, and
- * one of the protocols.
+ * Return true if a socket with these flags has option o. If o names families,
+ * the socket must be of one of them. If o names protocols, the socket must be
+ * of one of those.
  */
 static bool
 option_fits(const struct option *o, unsigned int flags)
@@ -311,8 +312,9 @@ word_record(struct filerec *t, const struct freshsock *freshsock, int number,
 }
 
 /*
- * Record the classic BPF filter of socket t, one instruction a line.
- * SO_GET_FILTER counts in instructions, and returns none for an eBPF filter.
+ * Record the classic BPF filter of socket t, one instruction a line. The length
+ * that SO_GET_FILTER takes and returns is in instructions. It cannot read an
+ * eBPF filter.
  */
 static void
 filter_record(struct filerec *t)

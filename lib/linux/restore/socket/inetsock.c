@@ -86,8 +86,8 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if it does not report them for t,
- * because another socket may have the same addresses.
+ * inet_diag reports them. Return false if it does not report them for t. It may
+ * report another socket with the same addresses instead.
  */
 static bool
 shutdown_diag(struct filerec *t, struct inetsock *s)
@@ -127,9 +127,9 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which socket t was shut down, and
- * s->failed if an error is pending. This is for sockets whose TCP state does
- * not show the directions: those that are not TCP, or have TCP state CLOSE or
- * ESTABLISHED.
+ * s->failed if an error is pending. Use this for sockets whose TCP state does
+ * not show the directions: sockets that are not TCP, and TCP sockets in state
+ * CLOSE or ESTABLISHED.
  */
 static void
 shutdown_get(struct filerec *t, struct inetsock *s)
@@ -152,9 +152,9 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Find out how many bytes can still be read from t, a TCP socket whose
- * connection has ended. Also find out whether an error is pending. The error
- * itself is not read, because reading clears it.
+ * Set s->unread to the number of bytes that can still be read from t, a TCP
+ * socket whose connection has ended. Also set s->shutdown, and set s->failed if
+ * an error is pending. The error itself is not read, because reading clears it.
  */
 static void
 ended_get(struct filerec *t, struct inetsock *s)

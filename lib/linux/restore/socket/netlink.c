@@ -12,9 +12,9 @@
 enum { MAX_GROUPS = 1024 };
 
 /*
- * Append the multicast groups that the socket is a member of to the record of
- * t. Linux before 4.2 cannot list them; then only groups 1 to 32 are recorded,
- * which are in mask.
+ * Append to the record of t the multicast groups that the socket is a member
+ * of. Linux before 4.2 cannot list them. In that case record only groups 1 to
+ * 32, which are the bits of mask.
  */
 static void
 members_record(struct filerec *t, uint32_t mask)

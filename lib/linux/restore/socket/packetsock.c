@@ -34,8 +34,8 @@ packet_ask(struct filerec *t, struct diagreply *r)
 }
 
 /*
- * Append to the record of t the memberships of the socket that r lists: the
- * addresses that it receives (packet_mreq of packet(7)).
+ * Append to the record of t the memberships that r lists: addresses whose
+ * packets the socket receives (packet_mreq of packet(7)).
  */
 static void
 members_record(struct filerec *t, const struct diagreply *r)

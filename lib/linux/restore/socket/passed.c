@@ -14,8 +14,9 @@
 
 /*
  * Add an open file that was received from socket t to the list of passed files,
- * unless it is known. fd is its descriptor in the socket peeker, the proxy that
- * received it. Set *id to its number. Return 0, or -1 with errstr set.
+ * unless it is already known. fd is the descriptor of the file in the socket
+ * peeker, the proxy that received it. Set *id to the number of the file in the
+ * record. Return 0, or -1 with errstr set.
  */
 int
 passed_add(struct filerec *t, int fd, uint64_t *id)
@@ -42,7 +43,7 @@ peeker_forget(struct files *f)
 }
 
 /*
- * Free the list in f of open files that waited in sockets.
+ * Free the list of the open files that were received from sockets.
  */
 void
 passed_free(struct files *f)

@@ -44,7 +44,7 @@ enum {
 };
 
 struct seen {			/* control messages of a packet */
-	bool		 more;	/* some could not be received */
+	bool		 more;	/* some are of other types, or were truncated */
 	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
 	size_t		 nright;
 	int		 right[RIGHTS];
@@ -93,9 +93,9 @@ control_read(struct msghdr *m, struct seen *s)
 
 /*
  * Peek at the next packet of socket fd, at the socket's offset. Store at most
- * len of its bytes in buf. Set *s to those of its control messages that fit
- * into room bytes. Return the length of the packet, which with MSG_TRUNC may
- * exceed len, or -1 with errno set.
+ * len of its bytes in buf. flags are additional flags of recvmsg(2). Set *s to
+ * those of its control messages that fit into room bytes. Return the length of
+ * the packet, which with MSG_TRUNC may exceed len, or -1 with errno set.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
@@ -158,9 +158,9 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 }
 
 /*
- * Return true if a read of 0 bytes from fd means the end, not an empty packet.
- * That is so for a SOCK_SEQPACKET socket whose peer has closed or shut down, if
- * nothing is left except what q already has.
+ * Return true if a read of 0 bytes from fd means the end, and not an empty
+ * packet. This is so if fd is a SOCK_SEQPACKET socket whose peer has closed or
+ * shut down, and q already has all bytes that wait in it.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -177,9 +177,9 @@ packets_ended(int fd, const struct queue *q)
 }
 
 /*
- * Read the packets of socket fd into q, one after another. Stop if none is
- * left, or if the cost exceeds max. Return 1 when all were read, or an errno:
- * see struct queue.
+ * Read the packets of socket fd into q, one after another. Return 1 if all were
+ * read, otherwise an errno, which is EMSGSIZE if q is full or the cost exceeds
+ * max.
  */
 static int
 packets_look(int fd, struct queue *q, uint64_t max)
@@ -207,9 +207,10 @@ packets_look(int fd, struct queue *q, uint64_t max)
 }
 
 /*
- * If the first packet of socket fd is empty, add it to q. Once anyone has
- * peeked at such a packet, a peek at offset 0 skips it. Return 0 if there may
- * be more to read, 1 if nothing waits, or an errno.
+ * If the first packet of socket fd is empty, add it to q. This is done with
+ * SO_PEEK_OFF turned off, because a peek at offset 0 skips an empty packet that
+ * anyone has already peeked at. Return 0 if there may be more to read, 1 if
+ * nothing waits, or an errno.
  */
 static int
 packets_first(int fd, struct queue *q)
@@ -240,11 +241,11 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * Return where, in n bytes of stream fd, the bytes begin that were sent with
- * descriptors. The n bytes are at offset off, and end with those. To find out,
- * peek into a buffer of n - 1 bytes that ends at an inaccessible page. The
- * kernel copies each sent buffer whole or not at all, so only the earlier ones
- * are copied.
+ * The n bytes at offset off of stream fd end with bytes that were sent with
+ * descriptors. Return how many of the n bytes precede those, or 0 on failure.
+ * To find out, peek into a buffer of n - 1 bytes that ends at an inaccessible
+ * page. The kernel copies each sent buffer whole or not at all, so only the
+ * earlier buffers are copied.
  */
 static size_t
 rights_place(int fd, size_t off, size_t n)
@@ -268,9 +269,9 @@ rights_place(int fd, size_t off, size_t n)
 }
 
 /*
- * Append the n bytes at offset off of stream fd, which are already stored at
- * queue_next(q), to q. They become one packet, or two if some were sent before
- * the descriptors in s.
+ * Append to q the n bytes at offset off of stream fd, which are already stored
+ * at queue_next(q). They become one packet, or two if some of them were sent
+ * before the descriptors in s.
  */
 static void
 piece_add(int fd, struct queue *q, size_t off, size_t n, const struct seen *s)
@@ -312,9 +313,9 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read all of stream fd into q with one call. Return 1 when all was read, or an
- * errno: see struct queue. Return 0 if the stream has control messages, and so
- * must be read in pieces.
+ * Read all of stream fd into q with one call. Return 1 if all was read, or an
+ * errno, which is EFBIG if there is too much to read. Return 0 if the stream
+ * has control messages, and so must be read in pieces.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)
@@ -342,9 +343,9 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read what waits in socket fd into q. o says whether it is a stream, and how
- * much may be read. Set SO_PEEK_OFF back to offset afterwards. Return 1 when
- * all was read, or an errno: see struct queue.
+ * Read what waits in socket fd into q. o says whether fd is a stream, and
+ * limits the cost. Restore SO_PEEK_OFF to offset afterwards. Return 1 if all
+ * was read, otherwise an errno.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)

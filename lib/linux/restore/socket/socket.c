@@ -21,9 +21,10 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if sockets of process p must not be duplicated. Receiving a
- * socket moves it into the network class of the receiver (cgroups v1, net_cls
- * and net_prio). So p must be in our class. set has the descriptors of p.
+ * Return true if sockets of process p must not be duplicated, because p is in
+ * another network class than we are (cgroups v1, net_cls and net_prio).
+ * Receiving a socket moves it into the class of the receiver. set has the
+ * descriptors of p. Return false if there is no socket among them.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)

@@ -55,7 +55,7 @@ struct sockkind {		/* kind of a socket */
 
 struct freshsock {		/* a new socket, to compare options with */
 	struct sockkind	 what;
-	int		 fd;	/* owned; -1: cannot be created */
+	int		 fd;	/* owned; -1: it could not be created */
 	int		*option; /* owned; values of the options in the table
 				    of inetopt.c */
 };
@@ -66,7 +66,8 @@ void		 sockopt_record(struct filerec *);
 
 /* diag.c: sock_diag(7) in network namespaces of processes */
 struct diagreply {
-	uint8_t		 data[4096]; /* body of the first message */
+	uint8_t		 data[4096]; /* body of the message, which may be
+					truncated */
 	size_t		 len;
 };
 
@@ -93,7 +94,8 @@ const struct unixsock *unixdiag_find(struct filerec *);
 int		 unixqueue_read(struct filerec *, unsigned int, struct buf *);
 
 /* peek.c: reading a UNIX socket's queue in the socket peeker */
-struct packet {			/* its bytes follow, then its descriptors */
+struct packet {			/* header of a packet; its bytes follow, then
+				   its descriptors */
 	uint64_t	 len;
 	size_t		 nright; /* number of descriptors (int) that follow */
 	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
@@ -104,14 +106,14 @@ struct queue {
 	bool	 more;		/* part of a packet could not be received */
 	uint64_t cost;		/* cost taken from the budget, in bytes */
 	size_t	 npacket;
-	size_t	 nbyte;		/* bytes of all packets */
+	size_t	 nbyte;		/* number of bytes in all packets */
 	size_t	 n;		/* bytes used in data */
 	uint8_t	 data[MAX_QUEUE];
 };
 
 struct peek_request {
 	bool		 stream;
-	uint64_t	 most;	/* limit of the cost, in bytes */
+	uint64_t	 most;	/* maximum cost, in bytes */
 };
 
 int		 queue_serve(struct serving *s);
@@ -126,9 +128,10 @@ bool		 tcphold_has(const struct files *f, uint64_t ino);
 /* tcplock.c: scripts that lock and unlock connections */
 struct heldconn {		/* a TCP connection that the unlocker keeps */
 	int		 fd;	/* owned; a duplicate of its socket */
-	int		 reuse;	/* SO_REUSEADDR, which TCP_REPAIR resets */
-	struct sockaddr_in6 end[2]; /* own and peer's address; IPv4: struct
-				       sockaddr_in */
+	int		 reuse;	/* original SO_REUSEADDR, which TCP_REPAIR
+				   clears */
+	struct sockaddr_in6 end[2]; /* its own address and its peer's; for IPv4,
+				       struct sockaddr_in */
 };
 
 struct heldset {		/* connections of a network namespace */
@@ -143,7 +146,8 @@ struct tcplock {
 	struct buf	 script[2]; /* owned; [0] locks, [1] unlocks */
 };
 
-enum { TCPLOCKS = 2 };		/* nft, or iptables and ip6tables */
+enum { TCPLOCKS = 2 };		/* maximum number of programs: nft, or iptables
+				   and ip6tables */
 
 int		 tcplock_make(struct tcplock lock[TCPLOCKS],
 		    const struct heldset *h, enum tcplocker program,

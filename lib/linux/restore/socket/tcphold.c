@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * Add socket r of a process to the connections to be held of s, if it is a TCP
- * connection. pidfd refers to the process, and s is its network namespace.
- * Return 0, or -1 with errstr set.
+ * If socket r of a process is a TCP connection, add it to the connections that
+ * are to be locked in s, the network namespace of the process. pidfd refers to
+ * the process. Return 0, or -1 with errstr set.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -33,8 +33,8 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 }
 
 /*
- * Collect the TCP connections of all processes of f, in their network
- * namespaces. Return 0, or -1 with errstr set.
+ * Collect the TCP connections of all processes of f, separately for each
+ * network namespace. Return 0, or -1 with errstr set.
  */
 static int
 held_gather(struct files *f)
@@ -82,9 +82,9 @@ held_lock(struct netspace *s)
 
 /*
  * Lock all TCP connections of the processes of l, so that no packet gets
- * through. The processes are stopped, and their descriptors were listed. If
- * that fails, report it, and unlock them all: the connections will be closed on
- * restore.
+ * through. The processes are stopped, and their descriptors have been listed.
+ * If locking fails, report that, and unlock all connections. They will be
+ * closed on restore.
  */
 void
 tcphold_begin(struct live *l)
@@ -141,9 +141,9 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Stop holding the TCP connections of l. moved is set if their processes were
- * killed: then leave the connections locked, and report how to unlock them.
- * Otherwise unlock them.
+ * Stop holding the TCP connections of l. If moved is set, their processes were
+ * killed. In that case leave the connections locked, and report how to unlock
+ * them. Otherwise unlock them.
  */
 void
 tcphold_end(struct live *l, bool moved)

@@ -49,8 +49,8 @@ ends_set(struct ends *e, const struct heldconn *v)
 }
 
 /*
- * Append the elements of an nft set for the connections of h to b. v6 says
- * whether those of IPv6 or of IPv4 are meant. Each connection has two elements,
+ * Append to b the elements of an nft set for the connections of h: those of
+ * IPv6 if v6 is set, otherwise those of IPv4. Each connection has two elements,
  * one for each direction.
  */
 static void
@@ -153,10 +153,10 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts that lock and unlock the connections of h, at least
- * one. They are for the given program. Set name to the name of the nft table.
- * Free lock with tcplock_free, even on failure. Return 0, or -1 with errstr
- * set.
+ * Set lock to the scripts with which the given program locks and unlocks the
+ * connections of h. There is at least one connection. If the program is nft,
+ * set name to the name of its table. The caller frees lock with tcplock_free,
+ * even on failure. Return 0, or -1 with errstr set.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,

@@ -25,13 +25,14 @@ enum {				/* states of include/net/tcp_states.h */
 struct stream {
 	struct tcp_info	 info;
 	struct tcp_repair_window window;
-	uint32_t	 seq[2]; /* sequence number to receive, and to send */
+	uint32_t	 seq[2]; /* sequence numbers of the receive and the send
+				    queue */
 	int		 len[2]; /* bytes in the receive and the send queue */
 	int		 unsent; /* bytes of the send queue not yet sent */
 	int		 mss;
 	int		 timestamp;
-	uint8_t		*data;	/* owned; bytes of the receive, then the send
-				   queue */
+	uint8_t		*data;	/* owned; bytes of the receive queue, then of
+				   the send queue */
 };
 
 /*
@@ -134,7 +135,7 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 	if (queue_look(fd, TCP_RECV_QUEUE, &s->seq[0], s->data, s->len[0]) ==
 	    -1 || queue_look(fd, TCP_SEND_QUEUE, &s->seq[1], s->data +
 	    s->len[0], s->len[1]) == -1)
-		return errstr_sys("data that waits in it");
+		return errstr_sys("cannot read its queues");
 	return 0;
 }
 
@@ -173,12 +174,12 @@ tcpstate_record(struct filerec *t)
 		return;
 	if (sock_get(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) ==
 	    0 && offset >= 0) {
-		tell_why(t, "SO_PEEK_OFF is set");
+		tell_why(t, "cannot read its queues: SO_PEEK_OFF is set");
 		return;
 	}
 	if (sock_get(t->dup, SOL_SOCKET, SO_REUSEADDR, &v.reuse,
 	    sizeof v.reuse) == -1 || !repair_on(&v)) {
-		tell_why(t, "TCP_REPAIR: %s", strerror(errno));
+		tell_why(t, "cannot set TCP_REPAIR: %s", strerror(errno));
 		return;
 	}
 	rc = stream_look(t->dup, &t->live->files->budget, &s);

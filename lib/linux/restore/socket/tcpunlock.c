@@ -27,8 +27,8 @@ struct keptset {			/* the connections of a network
 					   namespace */
 	struct heldset	 set;
 	struct tcplock	 lock[TCPLOCKS]; /* owned */
-	int		 fd;	/* owned; descriptor of the namespace, set
-				   when they are locked */
+	int		 fd;	/* owned; descriptor of the namespace; 0: not
+				   yet locked */
 };
 
 static struct {
@@ -85,8 +85,8 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 }
 
 /*
- * End repair mode of all connections and unlock them. Called when the unlocker
- * ends.
+ * End repair mode of all connections and unlock them. The unlocker calls this
+ * when it ends.
  */
 static void
 unlocker_undo(void)
@@ -187,8 +187,8 @@ lock_serve(struct serving *s)
 	if (!scripts_run(k, 0, s->sock)) {
 		(void)scripts_run(k, 1, s->sock);
 		tcplock_free(k->lock);
-		return errstr_set("to lock them, nft(8) or iptables(8) is "
-		    "needed, but both are missing or fail");
+		return errstr_set("cannot lock them: nft(8) and iptables(8) "
+		    "are missing or fail");
 	}
 	serve_put(s, name, sizeof name);
 	return 0;
@@ -219,7 +219,7 @@ leave_serve(struct serving *s)
 }
 
 /*
- * Make the unlocker (a proxy) run fn with the len bytes of arg. It also gets a
+ * Make the unlocker (a proxy) run fn with the len bytes of arg. fn also gets a
  * duplicate of descriptor fd, unless fd is -1. Store the answer in the size
  * bytes at answer. Return 0, or -1 with errstr set.
  */
@@ -269,8 +269,8 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker program)
 }
 
 /*
- * Put all kept connections into TCP_REPAIR mode. Their processes are about to
- * be killed, and the connections then end without sending anything.
+ * Put all kept connections into TCP_REPAIR mode, in which they send nothing
+ * when they end. Their processes are about to be killed.
  */
 void
 tcpunlock_repair(void)

@@ -92,17 +92,18 @@ queue_failed(const struct queue *q)
 		return errstr_set("%zu waiting bytes are too many to read",
 		    q->nbyte);
 	if (q->done == EMSGSIZE)
-		return errstr_set("more than %zu packets with %zu bytes",
+		return errstr_set("longer than %zu packets with %zu bytes",
 		    q->npacket, q->nbyte);
 	errno = q->done;
 	return errstr_sys("recv");
 }
 
 /*
- * Read what waits in t, a UNIX socket of this type, whose duplicate is t->dup.
- * For each packet, or piece of a stream, append a line with its length, and its
- * bytes, to b. Append senders and descriptors to the record of t. The cost is
- * taken from the budget for all queues. Return 0, or -1 with errstr set.
+ * Read what waits in t, a UNIX socket of this type that is duplicated in
+ * t->dup. For each packet, or piece of a stream, append to b a line with its
+ * length, followed by its bytes. Append senders and descriptors to the record
+ * of t. Subtract the cost from the budget for all queues. Return 0, or -1 with
+ * errstr set.
  */
 int
 unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
@@ -118,8 +119,8 @@ unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 	if (poll(&p, 1, 0) == -1)
 		return errstr_sys("poll");
 	if (p.revents & POLLERR)
-		return errstr_set("an error is pending, which only one read "
-		    "returns");
+		return errstr_set("an error is pending, which reading would "
+		    "clear");
 	if (!(p.revents & POLLIN))
 		return 0;
 	if (filerec_ask(t, PROXY_PEEKER, queue_serve, &o, sizeof o, t->dup,

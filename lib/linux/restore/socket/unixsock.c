@@ -96,7 +96,8 @@ callers_record(struct filerec *t, const struct unixsock *u)
 	size_t i;
 
 	if (u->ncaller != u->waiting)
-		tell_why(t, "connections wait to be accepted");
+		tell_why(t, "cannot list the connections that it has not "
+		    "accepted");
 	for (i = 0; i < u->ncaller; i++)
 		buf_printf(&t->out, "caller %ju\n", (uintmax_t)u->caller[i]);
 }
@@ -114,7 +115,7 @@ queue_record(struct filerec *t, const struct unixsock *u)
 	if (u->state == TCP_ESTABLISHED && u->peer == 0)
 		filerec_ioctl(t, "unread", SIOCOUTQ);
 	if (unixqueue_read(t, u->type, &b) == -1) {
-		tell_why(t, "cannot read what waits in it: %s",
+		tell_why(t, "cannot read its queue: %s",
 		    snap_errstr());
 		b.len = 0;
 	}
