@@ -108,7 +108,11 @@ vm: tests
 
 ## asan     run the tests with AddressSanitizer and UBSan
 asan:
-	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
+	@mkdir -p $O-asan
+	@$(CC) $(SANITIZE) -fno-omit-frame-pointer -fPIC -c -o $O-asan/sanitize.o \
+	    tests/sanitize.c
+	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' \
+	    LDLIBS=$(CURDIR)/$O-asan/sanitize.o tests
 	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan HOWRUN=-js run
 
 ## lint     check the sources without running them
