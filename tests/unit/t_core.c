@@ -549,7 +549,7 @@ test_hostile(void **state)
 		    "overlaps" },
 		{ "0-100001000 r--p 0 0:0 0 \n", 68, "32-bit" },
 		{ "fffff000-100000001 r--p 0 0:0 0 \n", 68, "32-bit" },
-		{ "3000-1000 r--p 0 0:0 0 \n", 216, "cannot read" },
+		{ "3000-1000 r--p 0 0:0 0 \n", 216, "cannot parse" },
 		{ "1000-2000 r--p 0 0:0 0 \n", 100, "100 bytes of registers "
 		    "of amd64" },
 		{ "1000-2000 r--p 0 0:0 0 \n", 72, "72 bytes of registers "

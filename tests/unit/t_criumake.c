@@ -2270,8 +2270,8 @@ test_names(void **state)
 	set("thread", "7\n");
 	finish(s, 9)->leader = 7;
 	assert_int_equal(load(s, &o), -1);
-	assert_string_equal(snap_errstr(), "two processes or threads have "
-	    "the ID core-8.img");
+	assert_string_equal(snap_errstr(), "two processes or threads have the "
+	    "same ID: both need image core-8.img");
 }
 
 /*

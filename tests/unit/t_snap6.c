@@ -601,7 +601,7 @@ test_unknown(void **state)
 	buf_free(&b);
 	snap_free(s);
 	assert_null(read_text("         10 args\n          3 abcd", false));
-	assert_contains(snap_errstr(), "not known");
+	assert_contains(snap_errstr(), "unknown record type");
 	assert_null(read_text("         10 args\n          0 1024 z", false));
 	assert_null(read_text("         10 args\nabc", true));
 }
