@@ -20,7 +20,7 @@ is_dir(const char *path)
 }
 
 /*
- * Read stream in with the reader for the format that its first bytes show.
+ * Read stream *in with the reader for the format that its first bytes show.
  */
 static struct snap *
 read_any(struct input *in, const struct readopts *o)

@@ -44,9 +44,9 @@ find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
 }
 
 /*
- * Set *b to the build ID of the ELF file whose first n bytes are at p. Set its
- * length to 0 if there is none. Return 0, or -1 with errstr set if this is not
- * an ELF file.
+ * Set *b to the build ID of the ELF file whose first n bytes are at p. Set
+ * b->len to 0 if the file has none. Return 0, or -1 with errstr set if it is
+ * not an ELF file.
  */
 int
 buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
@@ -70,7 +70,7 @@ buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Return true if build IDs a and b exist and are equal.
+ * Return true if build IDs a and b exist and are identical.
  */
 bool
 buildid_same(const struct buildid *a, const struct buildid *b)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return the size in bytes of a program header: of a 64-bit file if wide is
- * true, else of a 32-bit file.
+ * Return the size in bytes of a program header in a 64-bit file if wide is
+ * true, else in a 32-bit file.
  */
 size_t
 elfphdr_size(bool wide)
@@ -19,8 +19,8 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p. wide is true if it is 64-bit, not 32-bit.
- * big is true if it is big-endian.
+ * Set *ph to the program header at p. The header is 64-bit if wide is true,
+ * else 32-bit. It is big-endian if big is true.
  */
 void
 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)

@@ -76,9 +76,9 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 }
 
 /*
- * Read the program headers of the executable. Set its bias, and the addresses
- * of its dynamic section and of the name of its interpreter. Return false if it
- * is not dynamically linked.
+ * Read the executable's program headers. Set its bias, and the addresses of its
+ * dynamic section and of its interpreter's name. Return false if the headers
+ * cannot be read, or if the executable is not dynamically linked.
  */
 static bool
 linkmap_phdrs(struct linkmap *l)

@@ -17,7 +17,7 @@
 
 enum {
 	MAX_NAME = 255,	/* maximum bytes of a name to keep */
-	MAX_TABLE = 1 << 28	/* maximum bytes of a table */
+	MAX_TABLE = 1 << 28	/* maximum size of a table in bytes */
 };
 
 struct elfsym {
@@ -166,8 +166,8 @@ CMP_BY(sym_cmp, struct elfsym, ORDER(x->start, y->start) != 0 ?
 
 /*
  * Return the function symbols of the ELF file open as descriptor fd, which
- * stays open. Return NULL with errstr set if it is not an ELF file, or on
- * another failure.
+ * stays open. Return NULL with errstr set if it is not an ELF file, or on any
+ * other failure.
  */
 struct elfsyms *
 elfsyms_read(int fd)
@@ -196,7 +196,7 @@ elfsyms_read(int fd)
 /*
  * Return the function symbols of the file at path. The file must be regular and
  * have inode number ino. Return NULL with errstr set if the inode number
- * differs, if the file is not an ELF file, or on another failure.
+ * differs, if the file is not an ELF file, or on any other failure.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)

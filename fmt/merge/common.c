@@ -86,8 +86,8 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
     ORDER(x->num, y->num))
 
 /*
- * Add the files of process i whose names end in a number (see numbered[]) to
- * m->v. Return 0, or -1 with errstr set.
+ * Add to m->v the files of process i whose names end in a number (see
+ * numbered[]). Return 0, or -1 with errstr set.
  */
 static int
 shared_add(struct moving *m, size_t i)
@@ -111,8 +111,8 @@ shared_add(struct moving *m, size_t i)
 }
 
 /*
- * Record that a kept process uses the files of this kind with number num. user
- * is the index of the process. Return 0, or -1 with errstr set.
+ * Record that the kept process with index user uses the files of this kind with
+ * number num. Return 0, or -1 with errstr set.
  */
 static int
 shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
@@ -135,7 +135,7 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 /*
  * Record that kept process i uses the objects that its file called name refers
  * to by number. Each line of that file refers to one object of this kind. word
- * is the index, from 0, of the word that is the number of the object. Return 0,
+ * is the index, counted from 0, of the word with the object's number. Return 0,
  * or -1 with errstr set.
  */
 static int
@@ -177,8 +177,8 @@ open_use(struct moving *m, struct shared e)
 }
 
 /*
- * Arrange that file f of a dropped process is moved to the record of the
- * process with index dest.
+ * Schedule file f of a dropped process to be moved to the record of the process
+ * with index dest.
  */
 static int
 move_file(struct moving *m, size_t dest, const struct recfile *f)
@@ -194,8 +194,8 @@ move_file(struct moving *m, size_t dest, const struct recfile *f)
 }
 
 /*
- * Return true if name is NULL, or if processes a and b have equal files called
- * name.
+ * Return true if name is NULL, or if processes a and b have identical files
+ * called name.
  */
 static bool
 file_same(const struct keeping *k, size_t a, size_t b, const char *name)
@@ -216,8 +216,8 @@ begins(const struct recfile *f, const char *s)
 }
 
 /*
- * Schedule the shared files of the dropped process i to be moved to a kept
- * process.
+ * Schedule each shared file of dropped process i to be moved to a kept process
+ * that shares the file.
  */
 static int
 move_common(struct moving *m, size_t i)
@@ -302,7 +302,7 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Change one file of the record of a kept process. Drop CRIU images, which are
+ * Change one file in the record of a kept process. Drop CRIU images, which are
  * useful only if all processes are kept. In the file "shares", replace the IDs
  * of dropped processes. This is a recedit_fn; its arg is a struct moving.
  */
@@ -340,9 +340,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the kept processes, from the last to the first, because
- * the change of a record may need the unchanged records before it. Return 0, or
- * -1 with errstr set.
+ * Change the records of the kept processes from the last to the first: changing
+ * a record may need the unchanged records before it. Return 0, or -1 with
+ * errstr set.
  */
 static int
 records_change(struct moving *m)

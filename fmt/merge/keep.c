@@ -121,8 +121,8 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 
 /*
  * If the first process was merged from another snapshot, restore the first line
- * of that snapshot. The line is in the file "origin" of the record of the
- * process. Otherwise do nothing.
+ * of that snapshot from the file "origin" in the process's record. Otherwise do
+ * nothing.
  */
 static int
 header_restore(struct snap *s)
@@ -158,11 +158,11 @@ keep_move(struct snap *s, const bool *keep)
 }
 
 /*
- * Return a snapshot with the processes of s that want chooses, and their
- * threads. want(arg, s, process) returns 1 for these. The embedded files that
- * they use, and the state that they share with others, are kept too. The caller
- * owns the new snapshot; s is freed. Return NULL with errstr set if no process
- * is left, or on another failure.
+ * Return a snapshot with the processes of s for which want(arg, s, process)
+ * returns 1, and their threads. Also keep the embedded files that they use, and
+ * the state that they share with other processes. The caller owns the new
+ * snapshot; s is freed. Return NULL with errstr set if no process is left, or
+ * on any other failure.
  */
 struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)

@@ -65,7 +65,7 @@ merge_minor(struct merge *m)
 
 /*
  * Drop embedded file i of b if a has the same file. If a has a different file
- * with the same number, give file i a new device number.
+ * with the same device and inode numbers, give file i a new device number.
  */
 static int
 merge_embedded(struct merge *m, size_t i)

@@ -14,7 +14,7 @@ struct newpid {
 	uint64_t	 pid;
 };
 
-struct newdev {			/* a file that gets another device number */
+struct newdev {			/* a file that gets a new device number */
 	struct embedded	 file;	/* the file with its old number; its path is
 				   borrowed */
 	uint64_t	 to;
@@ -24,18 +24,18 @@ struct merge {
 	struct snap	*a;	/* snapshot that receives the processes of b */
 	struct snap	*b;	/* snapshot that is merged into a */
 	struct newpid	*pid;	/* owned, sorted by old ID; IDs of all
-				   processes of b, and of leaders that are
-				   not in b */
+				   processes of b, and of leaders missing
+				   from b */
 	size_t		 npid;
 	bool		*keep;	/* owned; for each process of b: whether to
 				   move it to a */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	uint64_t	 file;	/* added to the numbers of open files of b */
-	uint64_t	 part;	/* added to the part numbers of b */
+	uint64_t	 file;	/* added to b's open file numbers */
+	uint64_t	 part;	/* added to b's part numbers */
 	uint64_t	 next;	/* next free process ID */
 	uint64_t	 nextfile; /* next free ID of an embedded file */
-	unsigned int	 minor_no; /* next free minor number of DEV_MAJOR */
+	unsigned int	 minor_no; /* next free minor number for DEV_MAJOR */
 	struct header	 header; /* first line of b; cputype is "unknown" if
 				    it has none */
 };

@@ -48,7 +48,7 @@ line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
 
 /*
  * Set *num to the decimal number that follows prefix in the name of file f.
- * Return false if the name is anything else.
+ * Return false if the name has any other form.
  */
 bool
 recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
@@ -61,8 +61,8 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Set *num to the number in file f, if f is the file "part" of a record. Return
- * false if it is not.
+ * If f is the file "part" of a record, set *num to the number in it. Otherwise
+ * return false.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -133,8 +133,8 @@ merge_sort(struct merge *m)
 }
 
 /*
- * Return the entry of m for a file that gets a new device number. If there are
- * several, return the first. Return NULL if there is none.
+ * Return the first entry of m->dev for *file, or NULL if *file gets no new
+ * device number.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct embedded *file)
@@ -234,7 +234,7 @@ recfile_open(const struct recfile *f, struct embedded *file)
 
 /*
  * Append file f to b, with its numbers and device numbers changed. file is the
- * name of f, or NULL for a file/ID.
+ * name of f, or NULL for a file called file/ID.
  */
 static void
 edit_lines(struct merge *m, const struct recfile *f, const char *file,

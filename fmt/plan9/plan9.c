@@ -115,8 +115,8 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Append name, which is escaped as in mountinfo. Put it in Plan 9's quotes if
- * it needs them.
+ * Append name, which is escaped as in mountinfo, without its escapes. Put it in
+ * Plan 9's quotes if it needs them.
  */
 static void
 add_quoted(struct buf *b, struct scan name)
@@ -252,8 +252,8 @@ noteid_file(struct buf *b, const struct task *t)
 /*
  * Make small files of Plan 9's proc(3) from task t, and add them to process p.
  * Keep the other files of p. cputype is Plan 9's name for the machine of the
- * registers. If Plan 9 does not support that machine, make no files of
- * registers. Return 0, or -1 with errstr set.
+ * registers. If Plan 9 does not support that machine, make no register files.
+ * Return 0, or -1 with errstr set.
  */
 int
 plan9_files(struct proc *p, const char *cputype, const struct task *t)

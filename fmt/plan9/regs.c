@@ -12,9 +12,10 @@
  * Registers that have the same order in a Ureg and in Linux's elf_gregset_t.
  */
 struct uregpart {
-	uint16_t	 ureg;	/* byte offset of the first one in a Ureg */
+	uint16_t	 ureg;	/* byte offset of the first register in a
+				   Ureg */
 	uint16_t	 linux;	/* its byte offset in elf_gregset_t */
-	uint8_t		 width;	/* bytes of one register */
+	uint8_t		 width;	/* size of a register in bytes */
 	uint8_t		 n;
 };
 
@@ -118,7 +119,7 @@ amd64_fpregs(struct buf *b, const struct task *t)
 	enum {
 		FXSAVE = 512,
 		AVX_SIZE = 832,
-		SOFTWARE = 464,	/* bytes 464 to 511 are used by the kernel */
+		SOFTWARE = 464,	/* the kernel uses bytes 464 to 511 */
 		HEADER = 512,	/* offset of the XSAVE header: its first byte
 				   says which parts are in use */
 		YMM = 576,
@@ -162,9 +163,9 @@ ia32_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Append the 32 registers of 16 bytes, then the control and status registers.
- * Linux has these two in the opposite order (struct user_fpsimd_state of
- * asm/ptrace.h).
+ * Append the 32 registers of 16 bytes each, then the control and status
+ * registers. Linux has these two in the opposite order (struct
+ * user_fpsimd_state of asm/ptrace.h).
  */
 static void
 arm64_fpregs(struct buf *b, const struct task *t)
@@ -188,8 +189,8 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const struct uregpart *narrow; /* registers of a 32-bit process on
 					  that machine */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* offset of the system call number in Linux's
-				   registers, which is -1 outside of a call;
+	uint16_t	 orig;	/* offset in Linux's registers of the system
+				   call number, which is -1 outside of a call;
 				   0: the registers do not have it */
 	uint16_t	 type;	/* offset of the trap number in a Ureg */
 	uint8_t		 trap;	/* trap number of a system call; 0: unknown */

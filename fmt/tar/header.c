@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Parse the number in the n bytes at p into *num. Return 0, or -1, without
- * errstr, if it is malformed or has more than 63 bits.
+ * Parse the number in the n bytes at p into *num. Return 0, or -1 without
+ * setting errstr if the number is malformed or has more than 63 bits.
  */
 static int
 number_read(const uint8_t *p, size_t n, uint64_t *num)
@@ -69,8 +69,8 @@ sum_isright(const uint8_t *p)
 }
 
 /*
- * Return true if the n bytes at p begin with a header of a ustar archive (see
- * pax(1)) whose checksum is right.
+ * Return true if the n bytes at p begin with a ustar header (see pax(1)) that
+ * has the right checksum.
  */
 bool
 tar_magic(const uint8_t *p, size_t n)

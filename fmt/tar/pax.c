@@ -36,10 +36,10 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 }
 
 /*
- * Read the pax extended header of n bytes at p into m, the next member. It may
- * give the name, link and size of m. Set *sized to true if it gives the size.
- * Set the type to TAR_SPARSE if m is stored without its holes. Return 0, or -1
- * with errstr set.
+ * Read the pax extended header of n bytes at p into m, the next member. The
+ * header may give the member's name, link and size. Set *sized to true if it
+ * gives the size. Set the type to TAR_SPARSE if m is stored without its holes.
+ * Return 0, or -1 with errstr set.
  */
 int
 tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)

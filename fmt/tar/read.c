@@ -15,10 +15,10 @@
 enum {
 	MAX_EXTRA = 1024 * KB,	/* maximum bytes of an extended header or
 				   long name */
-	SPARSE_MORE = 482,	/* offset in a GNU header: if not 0, a block
-				   with the positions of the data follows */
-	SPARSE_STILL = 504	/* offset in a block with positions: if not
-				   0, another one follows */
+	SPARSE_MORE = 482,	/* offset of a byte in a GNU header: if not 0,
+				   a block with the positions of data follows */
+	SPARSE_STILL = 504	/* offset of a byte in such a block: if not 0,
+				   another one follows */
 };
 
 struct walk {			/* an archive being read */
@@ -96,9 +96,8 @@ name_tidy(char *name)
 }
 
 /*
- * Set the name, link, size and type of member m to those that an extended
- * header or long name before its header gives, if there is one. Normalize the
- * name.
+ * Give member m the name, link, size and type from an extended header or long
+ * name before its header, if there is one. Normalize the name.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)
@@ -145,7 +144,7 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Add member m to the table. Fail if the table gets too large, because a small
+ * Add member m to the table. Fail if the table gets too large: a small
  * compressed archive may expand to very many members. Return 0, or -1 with
  * errstr set.
  */
@@ -157,8 +156,8 @@ member_keep(struct walk *w, struct tarmember *m)
 	w->taken += sizeof *m + strlen(m->name) + 1 + (m->link == NULL ? 0 :
 	    strlen(m->link) + 1);
 	if (w->taken > input_room(t->in))
-		return errstr_set("too many members, or names too long: %zu "
-		    "members so far", t->n);
+		return errstr_set("too many members, or names too long: "
+		    "stopped after %zu members", t->n);
 	if (VEC_ADD(t->v, t->n, *m) == -1)
 		return -1;
 	memset(m, 0, sizeof *m);
@@ -285,7 +284,7 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 }
 
 /*
- * Return the source of snapshot s that has the contents of all members of t.
+ * Return the source of snapshot s that holds the contents of all members of t.
  * The contents of member m begin at offset t->in->origin + m->pos. The source
  * is made on the first call. Return NULL with errstr set on failure.
  */

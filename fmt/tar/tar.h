@@ -12,8 +12,8 @@
 #include "io/io.h"
 
 enum {
-	TAR_BLOCK = 512,	/* bytes of a header; an archive consists of
-				   such blocks */
+	TAR_BLOCK = 512,	/* size of a header in bytes; an archive
+				   consists of such blocks */
 	TAR_FILE = '0', /* type of a regular file; replaces '\0' and '7' */
 	TAR_LINK = '2',		/* type of a symbolic link */
 	TAR_DIR = '5',
@@ -29,8 +29,8 @@ struct tarmember {
 				   trailing "/" */
 	char		*link;	/* owned; target of a TAR_LINK, or NULL */
 	char		 type;
-	uint64_t	 pos;	/* offset of its bytes in the stream */
-	uint64_t	 size;	/* bytes of contents */
+	uint64_t	 pos;	/* offset of the contents in the stream */
+	uint64_t	 size;	/* size of the contents in bytes */
 	int64_t		 time;	/* modification time, in seconds */
 };
 

@@ -11,9 +11,8 @@
 #include <string.h>
 
 /*
- * Set name to the name of the file in map/ for mapping v. It is
- * START-END.PERMS.NAME, at most NAME_MAX bytes; NAME is the last component of
- * the name of the mapping.
+ * Set name to the name of mapping v's file in map/: START-END.PERMS.NAME, cut
+ * to NAME_MAX bytes. NAME is the last component of the mapping's name.
  */
 static void
 map_name(const struct vma *v, char name[NAME_MAX + 1])

@@ -64,7 +64,7 @@ roots_have(struct fstree *t, struct snap *s, uint64_t pid)
 }
 
 /*
- * Free the lists of roots of t.
+ * Free the lists of roots in t.
  */
 void
 roots_free(struct fstree *t)
@@ -79,12 +79,12 @@ roots_free(struct fstree *t)
 struct messages {		/* output collected while images are made */
 	struct buf	 warned; /* lines of warnings */
 	struct buf	 noted;
-	struct buf	 words;	/* further arguments of the criu command */
+	struct buf	 words;	/* further arguments for the criu command */
 };
 
 /*
  * Append a line to b: prefix, then text. Control characters in text are
- * replaced, so that it cannot end the line or contain a command.
+ * replaced, so that text cannot end the line or contain a command.
  */
 static void
 line_add(struct buf *b, const char *prefix, const char *text)
@@ -149,8 +149,8 @@ command_add(struct criuview *v, const struct messages *messages,
 }
 
 /*
- * Return the directory of CRIU images of member m, or NULL with errstr set. The
- * caller frees it.
+ * Return member m's directory of CRIU images, which the caller frees, or NULL
+ * with errstr set.
  */
 struct criuview *
 images_new(struct member *m)

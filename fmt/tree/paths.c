@@ -44,7 +44,7 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 
 /*
  * Return true if depth and first identify a directory of ps. first is the index
- * of its first name.
+ * of the directory's first name.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -87,9 +87,9 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the entry of a directory that begins at name i. An entry is a file,
- * or a subdirectory formed by name i and names after it. The directory is given
- * by depth and first, as in paths_isdir(). Return false if name i is not in the
+ * Set *e to a directory's entry that begins at name i. An entry is a file, or a
+ * subdirectory formed by name i and names after it. The directory is given by
+ * depth and first, as in paths_isdir(). Return false if name i is not in the
  * directory.
  */
 bool

@@ -20,7 +20,7 @@ struct body {			/* source of a file's bytes */
 	const struct vma *vma;	/* mapping in map/, or NULL */
 	struct core	*core;	/* core to be read, or NULL */
 	const struct criuview *view; /* directory of the CRIU image, or NULL */
-	size_t		 number; /* index of the image in view */
+	size_t		 number; /* index of the image in view->v */
 };
 
 static void
@@ -123,7 +123,7 @@ body_seek(const struct body *b, uint64_t off, int whence)
 }
 
 /*
- * Return the number of bytes of file b outside of holes.
+ * Return the number of bytes in file b that are not in holes.
  */
 static uint64_t
 body_data(const struct body *b)
@@ -210,11 +210,10 @@ mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Read up to len bytes at offset off of a file of t into buf. ino is the inode
- * number of the file. Reading stops at the first byte that cannot be read. In
- * the file mem, which has no end, it is an error to read an address that is not
- * mapped. Return the number of bytes read, 0 at the end of the file, or -1 with
- * errstr set.
+ * Read up to len bytes at offset off from the file of t with inode number ino
+ * into buf. Stop at the first byte that cannot be read. In the file mem, which
+ * has no end, reading an address that is not mapped is an error. Return the
+ * number of bytes read, 0 at the end of the file, or -1 with errstr set.
  */
 ssize_t
 fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
@@ -251,7 +250,7 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 /*
  * Seek in the file with inode number ino of t, as lseek(2) does. whence is
  * SEEK_DATA or SEEK_HOLE. Return the offset found. Return -1 with errstr set if
- * off is at or after the end, or if no data follows for SEEK_DATA.
+ * off is at or after the end, or if whence is SEEK_DATA and no data follows.
  */
 int64_t
 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return the number of bytes from address addr that the process of m had mapped
- * without a gap, at most len. Return len if its mappings are not known.
+ * Return how many of the len bytes from address addr the process of m had
+ * mapped, up to the first gap. Return len if its mappings are not known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -56,10 +56,10 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Find the first address from first to last (inclusive) at which im has data,
- * and set *found to it. If data is false, find the first at which im has none.
- * If im is the memory of a process, m is that process. If im is a text, m is
- * NULL. Return false if there is no such address.
+ * Set *found to the lowest address from first to last (inclusive) at which im
+ * has data or, if data is false, at which im has none. If im is the memory of a
+ * process, m is that process. If im is a text, m is NULL. Return false if there
+ * is no such address.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,

@@ -32,10 +32,10 @@ struct rooter {
 };
 
 /*
- * Return a copy of the absolute path name, of len bytes, made relative. It has
- * no leading slash, no empty components and no "." components. The caller frees
- * it. Return NULL if name is not a valid path or contains "..". If memory runs
- * out, also set *ok to false, and errstr.
+ * Return a relative copy of the absolute path name, which has len bytes. The
+ * copy has no leading slash, no empty components and no "." components. The
+ * caller frees it. Return NULL if name is not a valid path or contains "..". If
+ * memory runs out, also set *ok to false, and errstr.
  */
 static char *
 path_clean(const char *name, size_t len, bool *ok)
@@ -97,7 +97,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 }
 
 /*
- * Add a file in the link map (the dynamic linker's list) to root/. addr is an
+ * Add a file from the link map (the dynamic linker's list) to root/. addr is an
  * address in the mapping of the file. Return 0, or -1 with errstr set.
  */
 static int
@@ -114,8 +114,8 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add mapped files to root/. The argument which selects existing files (KEPT),
- * deleted files (DELETED_FILES), or all files (AS_MAPPED). For DELETED_FILES,
+ * Add mapped files to root/: existing files if which is KEPT, deleted files if
+ * it is DELETED_FILES, or all files if it is AS_MAPPED. For DELETED_FILES,
  * remove " (deleted)" from the end of each name. For AS_MAPPED, use the name
  * that maps shows. Return 0, or -1 with errstr set.
  */

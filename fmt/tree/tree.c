@@ -45,9 +45,9 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * Return a new tree without snapshots, or NULL with errstr set. warn(arg,
- * sentence) is called if something cannot be shown completely, by any thread
- * that uses the tree. warn may be NULL.
+ * Return a new tree without snapshots, or NULL with errstr set. Any thread that
+ * uses the tree calls warn(arg, sentence) if something cannot be shown
+ * completely. warn may be NULL.
  */
 struct fstree *
 fstree_new(void (*warn)(void *, const char *), void *arg)
@@ -63,8 +63,8 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Free tree t, which may be NULL, but not its snapshots. These belong to the
- * caller, and may be freed afterwards.
+ * Free tree t, which may be NULL, but not its snapshots. The snapshots belong
+ * to the caller, and may be freed afterwards.
  */
 void
 fstree_free(struct fstree *t)
@@ -120,8 +120,8 @@ fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
 }
 
 /*
- * Give serial numbers to the members with the same pid, and warn of those in
- * snapshot s.
+ * Give serial numbers to the members with the same pid. Warn of those in
+ * snapshot s whose pid is also in another snapshot.
  */
 static void
 members_number(struct fstree *t, const struct snap *s)
@@ -153,7 +153,7 @@ members_number(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Set the leader of each thread of snapshot s to the process of the thread.
+ * Set the leader of each thread of snapshot s to the thread's process.
  */
 static void
 members_join(struct fstree *t, const struct snap *s)
@@ -195,9 +195,9 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 }
 
 /*
- * Return the inode number of a file or directory of member number proc. It has
- * the given class, and index is its number within the class. For a file, depth
- * is 0; for a directory, depth is the depth of the directory plus 1.
+ * Return the inode number of a file or directory of member number proc. The
+ * file or directory has the given class, and index is its number within the
+ * class. depth is 0 for a file, or the directory's depth plus 1.
  */
 uint64_t
 fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)

@@ -18,7 +18,8 @@
  * so a directory is a range of names: paths.c
  */
 struct paths {
-	const void	*arg;	/* borrowed; first argument of name */
+	const void	*arg;	/* borrowed; passed to name() as its first
+				   argument */
 	const char	*(*name)(const void *, size_t, size_t *);
 	size_t		 n;
 };
@@ -26,8 +27,8 @@ struct paths {
 struct pathent {		/* an entry of a directory */
 	const char	*name;	/* borrowed; len bytes */
 	size_t		 len;
-	size_t		 first;	/* index of the first name below it */
-	size_t		 next;	/* index after the last name below it */
+	size_t		 first;	/* index of the entry's first name */
+	size_t		 next;	/* index after the entry's last name */
 	bool		 dir;
 };
 
@@ -52,7 +53,7 @@ struct sysfile {
 struct sysroot {
 	struct sysfile	*f;	/* owned */
 	size_t		 n;
-	size_t		 bytes;	/* length of all paths */
+	size_t		 bytes;	/* total length of the paths */
 };
 
 int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
@@ -77,7 +78,7 @@ struct member {
 	struct proc	*proc;	/* borrowed */
 	struct member	*leader; /* borrowed; the process of a thread, or the
 				    process itself */
-	void		*tag;	/* borrowed; given to fstree_add */
+	void		*tag;	/* borrowed; given to fstree_add() */
 	bool		 thread;
 	unsigned int	 serial; /* number among members with the same pid,
 				    from 1 */
@@ -131,7 +132,7 @@ enum fsfile {
 };
 
 enum {
-	FSOWN_MAX = 8,		/* number of entries of fsown */
+	FSOWN_MAX = 8,		/* number of entries in fsown */
 	FS_INDEX_BITS = 26,
 	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
 	FS_DEPTH_BITS = 12,

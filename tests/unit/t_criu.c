@@ -653,8 +653,8 @@ test_refused(void **state)
 		{ "inventory-common", "/inventory.img: not a CRIU image" },
 		{ "cut-frame", "/files.img: entry 14: message truncated: "
 		    "expected 29 bytes, read 26" },
-		{ "cut-length", "/pstree.img: entry 3: image ends within "
-		    "the length of a message" },
+		{ "cut-length", "/pstree.img: entry 3: image ends in "
+		    "the middle of a message length" },
 		{ "cut-message", "/core-7.img: entry 1: cannot parse a Core" },
 		{ "short", "/pagemap-7.img: entry 8: pages end at byte "
 		    "90112 of pages-3.img, which is only 86016" },

@@ -13,9 +13,9 @@
 enum { MAX_MESSAGE = 256 * 1024 * KB };	/* maximum size in bytes */
 
 /*
- * Set errstr to a message about the current entry of image im, formatted as by
- * printf(3). The message begins with the name of im and, if an entry has been
- * read, the number of the entry, counted from 1. Return -1.
+ * Set errstr to a message, formatted as by printf(3), about image im. The
+ * message begins with the name of im and, if an entry has been read, the number
+ * of the current entry, counted from 1. Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -32,8 +32,8 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 }
 
 /*
- * Check that im begins with the magic numbers of an image of kind magic, and
- * skip them. Return 0, or -1 with errstr set.
+ * Check that im begins with the magic numbers for the kind magic, and skip
+ * them. Return 0, or -1 with errstr set.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)
@@ -57,8 +57,8 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 
 /*
  * Open the image called name in directory dir as im. Check that its magic
- * number is magic. Close im with criuimg_close, even on failure. Return 1 on
- * success, 0 if there is no such file, or -1 with errstr set.
+ * number is magic. The caller closes im with criuimg_close(), even on failure.
+ * Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -73,8 +73,8 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 }
 
 /*
- * Open a copy of the len bytes at data as image im. Call it name, and check
- * that its magic number is magic. Return 0, or -1 with errstr set.
+ * Open a copy of the len bytes at data as image im, which is then called name.
+ * Check that its magic number is magic. Return 0, or -1 with errstr set.
  */
 int
 criuimg_memory(struct criuimg *im, const char *name, const void *data,
@@ -88,7 +88,7 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 
 /*
  * Read the next message of im, which has type d, into *m. The caller frees *m
- * with protobuf_c_message_free_unpacked. Return 1 on success, 0 at the end of
+ * with protobuf_c_message_free_unpacked(). Return 1 on success, 0 at the end of
  * the image, or -1 with errstr set.
  */
 int
@@ -104,8 +104,8 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		    im->in->name) : 0;
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
-		return criuimg_error(im, "image ends within the length of "
-		    "a message");
+		return criuimg_error(im, "image ends in the middle of a "
+		    "message length");
 	len = (uint32_t)num_get(p, 4);
 	if (len > MAX_MESSAGE || len > input_room(im->in))
 		return criuimg_error(im, "message too long: %u bytes", len);
@@ -211,7 +211,7 @@ mades_check(struct mades *l)
 }
 
 /*
- * Free all images of l, and set l to empty.
+ * Free all images of l, and leave l empty.
  */
 void
 mades_free(struct mades *l)

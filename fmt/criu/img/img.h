@@ -105,13 +105,14 @@ struct imgdir {			/* a directory of images */
 				    on, or NULL */
 	char		*why;	/* owned; reason why its parent cannot be
 				   opened, or NULL */
-	struct tar	*tar;	/* borrowed; the archive it is in, or NULL */
+	struct tar	*tar;	/* borrowed; archive with the directory, or
+				   NULL */
 	char		*at; /* owned; path in the archive: "a/b/", or "" */
 };
 
 struct imgsource {		/* a file, as a range of bytes of a source */
 	struct source	*src;	/* borrowed */
-	uint64_t	 loc;	/* offset of its first byte in src */
+	uint64_t	 loc;	/* offset of the file's first byte in src */
 	uint64_t	 size;	/* in bytes */
 };
 
@@ -165,8 +166,8 @@ struct made {			/* an image to be written */
 	char		*name;	/* owned */
 	struct buf	 b;	/* owned, unless lent */
 	bool		 lent;	/* data of b is borrowed from the snapshot */
-	struct proc	*pages;	/* borrowed; process whose pagemap it is, or
-				   NULL */
+	struct proc	*pages;	/* borrowed; process that the pagemap is for,
+				   or NULL */
 	struct proc	*body;	/* borrowed; embedded file whose content,
 				   without holes, is written after b; or NULL */
 	uint64_t	 bodylen; /* size of body, with its holes */
@@ -245,10 +246,10 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
-	uint64_t	 addr;	/* in bytes */
+	uint64_t	 addr;	/* address of the first byte */
 	uint64_t	 len;	/* bytes, a multiple of the page size */
 	uint64_t	 off;	/* offset in the pages image or, after
-				   pagemap_open, in the source that contains
+				   pagemap_open(), in the source that contains
 				   this image; valid if PE_PRESENT is set */
 	unsigned int	 flags;	/* bits of enum criu_page */
 };
@@ -257,12 +258,13 @@ struct pagemap {		/* a pagemap image, with the images it is
 				   stacked on */
 	const struct imgdir *dir; /* borrowed; directory of the image */
 	char		*name;	/* owned; name of the image */
-	uint64_t	 page;	/* bytes of a page */
+	uint64_t	 page;	/* page size in bytes */
 	uint32_t	 id;	/* N of pages-N.img */
 	struct pages	*v;	/* owned; ascending, without overlaps */
 	size_t		 n;
-	struct source	*src;	/* borrowed; NULL: no page is present */
-	struct pagemap	*parent; /* owned; NULL: none */
+	struct source	*src;	/* borrowed; source of the pages; NULL: no
+				   page is present */
+	struct pagemap	*parent; /* owned; NULL: no parent is needed */
 };
 
 typedef int	(*pages_fn)(void *, const struct pages *, struct source *);

@@ -42,7 +42,7 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
  * Open the parent of d, the directory that d is stacked on. depth is the number
  * of directories in the stack from top to d. Return 1 with d->parent set, or 0
  * if there is no parent. If the parent cannot be opened, return 0 with the
- * reason in d->why. Return -1 with errstr set on another error.
+ * reason in d->why. Return -1 with errstr set on any other error.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -62,8 +62,8 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 	else if (depth >= MAX_STACK)
 		errstr_set("%s: more than %d parents", path, MAX_STACK);
 	else if (!link_istrusted(d->fd, "parent", fd))
-		errstr_set("%s: not followed: a link of one user to a "
-		    "directory of another", path);
+		errstr_set("%s: not followed: one user's link leads to "
+		    "another user's directory", path);
 	else {
 		d->parent = imgdir_new(fd, path);
 		return d->parent == NULL ? -1 : 1;
@@ -78,8 +78,8 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 
 /*
  * Open the directory path, and the parents that it is stacked on. A parent that
- * cannot be opened is not an error: the member why of the directory above it
- * then gives the reason. Return the directory, or NULL with errstr set.
+ * cannot be opened is not an error: the member why of the directory stacked on
+ * it then gives the reason. Return the directory, or NULL with errstr set.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -105,9 +105,9 @@ imgdir_open(const char *path)
 }
 
 /*
- * Call fn(arg, name) for each regular file of directory d, until fn returns -1.
- * Fail if something that is not a regular file has the name of an image. Return
- * 0, or -1 with errstr set.
+ * Call fn(arg, name) for each regular file in directory d, until fn() returns
+ * -1. Fail if something that is not a regular file has the name of an image.
+ * Return 0, or -1 with errstr set.
  */
 int
 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -142,7 +142,7 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 /*
  * Open the regular file called name in directory d for reading. Set *fd to its
  * descriptor, which the caller closes. Return 1 on success, 0 with errstr set
- * if there is no such file, or -1 with errstr set on another error.
+ * if there is no such file, or -1 with errstr set on any other error.
  */
 static int
 file_open(const struct imgdir *d, const char *name, int *fd)
@@ -190,8 +190,8 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Make a file of directory d a source of snapshot s, and set *src to it. name
- * is the name of the file. If d is in an archive, the source is the archive.
+ * Make the file called name in directory d a source of snapshot s, and set *src
+ * to describe it. If d is in an archive, the source is the whole archive.
  * Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int

@@ -54,8 +54,8 @@ member_find(const struct imgdir *d, const char *name)
 }
 
 /*
- * If m is called inventory.img, return the length of the directory part of its
- * path, including the last "/". Otherwise return -1.
+ * If m is a file inventory.img in any directory, return the length of that
+ * directory's path, including the "/" at its end. Otherwise return -1.
  */
 static ssize_t
 inventory_dir(const struct tarmember *m)
@@ -68,9 +68,10 @@ inventory_dir(const struct tarmember *m)
 }
 
 /*
- * Find the directory of images in archive t. Try the directory checkpoint, as
- * in the archive of a container, then the top directory. Otherwise use the only
- * directory with an inventory. Return the directory, or NULL with errstr set.
+ * Find the image directory in archive t. Try the directory checkpoint, as in a
+ * container's archive, then the top directory. If neither has an inventory, use
+ * the only directory that has one. Return the image directory, or NULL with
+ * errstr set.
  */
 static struct imgdir *
 images_find(struct tar *t)
@@ -102,10 +103,10 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve a symbolic link, and append the path of its target in the archive to
- * out. The path ends in "/", or is empty for the top directory. The link is in
- * directory dir, and its text is link. Return 0, or -1 if the target is outside
- * the archive.
+ * Resolve the symbolic link in directory dir whose text is link, and append the
+ * path of its target to out. The path is relative to the archive, and ends in
+ * "/", or is empty for the top directory. Return 0, or -1 if the target is
+ * outside the archive.
  */
 static int
 link_follow(const char *dir, const char *link, struct buf *out)
@@ -137,7 +138,7 @@ link_follow(const char *dir, const char *link, struct buf *out)
  * Open the parent of d, the directory that d is stacked on. depth is the number
  * of directories in the stack down to d. Return 1 with d->parent set, or 0 if
  * there is no parent. If the parent cannot be opened, return 0 with the reason
- * in d->why. Return -1 with errstr set on another error.
+ * in d->why. Return -1 with errstr set on any other error.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -198,8 +199,8 @@ notfile_error(const struct imgdir *d, const struct tarmember *m,
 }
 
 /*
- * Call fn(arg, name) for each regular file of d, a directory in an archive, as
- * imgdir_list does.
+ * Call fn(arg, name) for each regular file in d, a directory in an archive, as
+ * imgdir_list() does.
  */
 int
 imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -226,7 +227,7 @@ imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 /*
  * Find the regular file called name in directory d, and set *m to it. Return 1
  * on success, 0 with errstr set if there is no such file, or -1 with errstr set
- * on another error.
+ * on any other error.
  */
 static int
 file_find(const struct imgdir *d, const char *name,
@@ -240,8 +241,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Open a file of d, a directory of an archive, as a stream, as imgdir_input
- * does. name is the name of the file in d. path is its name in messages.
+ * Open the file called name in d, a directory in an archive, as imgdir_input()
+ * does. path is the name of the file in messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -257,8 +258,8 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * Set *src to the file called name in d, a directory of an archive, as
- * imgdir_source does.
+ * Set *src to the file called name in d, a directory in an archive, as
+ * imgdir_source() does.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -66,7 +66,7 @@ msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
 }
 
 /*
- * Return the field of message m at offset off.
+ * Return the descriptor of the field at offset off in message m.
  */
 static const ProtobufCFieldDescriptor *
 field_at(const ProtobufCMessage *m, size_t off)
@@ -193,7 +193,7 @@ msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off, const uint8_t *p,
 }
 
 /*
- * Set number field f of message m to v, truncated to the width of the field.
+ * Set numeric field f of message m to v, truncated to the width of the field.
  */
 static void
 number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
@@ -212,7 +212,7 @@ number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
 
 /*
  * Advance *fields past its first word. Return the field of message m with that
- * name, or NULL if m has none.
+ * name, or NULL if m has no such field.
  */
 static const ProtobufCFieldDescriptor *
 field_next(const ProtobufCMessage *m, const char **fields)
@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set number fields of m to the numbers at v, cut to the width of each field.
- * fields lists their names, one for each number. Skip a name that is not a
- * field of m, and its number.
+ * Set numeric fields of m to the numbers at v, each cut to the width of its
+ * field. fields lists the field names, one for each number. If m has no field
+ * of some name, skip the name and its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,8 +243,8 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Copy number fields of m to the numbers at v. fields lists their names, one
- * for each number. Leave the number of a field that m does not have as it is.
+ * Copy numeric fields of m to the numbers at v. fields lists their names, one
+ * for each number. If m has no field of some name, leave its number unchanged.
  * Return the number of names.
  */
 size_t

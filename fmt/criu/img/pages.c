@@ -22,8 +22,8 @@
 
 /*
  * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
- * overlaps an earlier one. The pages of the entry are at *off in the pages
- * image. Advance *off past them.
+ * overlaps an earlier one. The pages of the entry, if present, are at *off in
+ * the pages image; advance *off past them.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
@@ -101,10 +101,10 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Parse a pagemap image, the len bytes at data, into *out. name is its name,
- * and page the page size in bytes. Set *bytes to the size of its pages image.
- * Free *out with pagemap_free, even on failure. Return 0, or -1 with errstr
- * set.
+ * Parse the pagemap image called name, the len bytes at data, into *out. page
+ * is the page size in bytes. Set *bytes to the size that its pages image must
+ * have. The caller frees *out with pagemap_free(), even on failure. Return 0,
+ * or -1 with errstr set.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -145,7 +145,7 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m. Fail if it has fewer than bytes bytes: criu would
+ * Open the pages image of m. Fail if its size is less than bytes: criu would
  * loop forever on it. Fail also if its size is not a multiple of the page size:
  * the image is then damaged.
  */
@@ -215,11 +215,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read pagemap-NAME.img in directory dir, and the pagemaps of its parents as
- * far as it needs them. name is a process ID or, for shared memory, "shmem-ID".
- * page is the page size in bytes. Make the pages images sources of s. Set *out
- * to the pagemap; free it with pagemap_free, even on failure. Return 1 on
- * success, 0 if there is no such image, or -1 with errstr set.
+ * Read pagemap-NAME.img in directory dir, and those pagemaps of its parents
+ * that it needs. name is a process ID or, for shared memory, "shmem-ID". page
+ * is the page size in bytes. Make the pages images sources of s. Set *out to
+ * the pagemap, which the caller frees with pagemap_free(), even on failure.
+ * Return 1 on success, 0 if there is no such image, or -1 with errstr set.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -295,8 +295,8 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 		if (p == m->v + m->n || p->addr > addr) {
 			if (m == top)
 				return 0;
-			return errstr_set("%s/%s: no entry for %jx, which a "
-			    "pagemap stacked on this one expects here",
+			return errstr_set("%s/%s: no entry for address %jx, "
+			    "which a child pagemap expects to find here",
 			    m->dir->path, m->name, (uintmax_t)addr);
 		}
 		left = p->len - (addr - p->addr);
@@ -315,7 +315,7 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 }
 
 /*
- * Call fn(arg, pages, source) for all pages of m in ascending order, until fn
+ * Call fn(arg, pages, source) for all pages of m in ascending order, until fn()
  * returns -1. Pages that are in a parent are looked up there, so PE_PARENT is
  * never set. source is NULL if PE_PRESENT is not set. Return 0, or -1 with
  * errstr set.
@@ -342,7 +342,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin a pagemap image in b that refers to pages-ID.img, where ID is id.
+ * Begin in b a pagemap image that refers to pages-ID.img, where ID is id.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)

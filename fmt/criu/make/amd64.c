@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum {
-	GPREGS = 27,		/* 64-bit words of struct user_regs_struct */
+	GPREGS = 27,		/* 64-bit words in struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* size of an FXSAVE area in bytes */
@@ -24,17 +24,17 @@ enum {
 	INTEL_END = 2688,
 	/* offset of pkru in AMD's layout without AVX-512, at its end */
 	AMD_PKRU = 832,
-	PKRU = 9, /* bit of the protection key rights in XSTATE_BV */
+	PKRU = 9, /* XSTATE_BV bit for the protection key rights */
 	TILECFG = 17, TILEDATA = 18, APX = 19
 };
 
 /* parts of xstate that criu restores, with their offsets in both layouts */
 static const struct part {
 	unsigned int	 bit;	/* bit number in XSTATE_BV */
-	size_t		 intel;	/* offset in the layout of Intel processors */
+	size_t		 intel;	/* offset in Intel's layout */
 	size_t		 amd;
 	size_t		 bytes;
-	size_t		 n;	/* number of elements of the field */
+	size_t		 n;	/* number of elements in the field */
 	size_t		 field;
 } parts[] = {
 	{ 2, 576, 576, 256, 64, offsetof(Criu__Xsave, ymmh_space) },
@@ -158,8 +158,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 }
 
 /*
- * Set in core the registers of amd64 thread t of process p. regs has its
- * general registers. See makeregs_get for rseq and the return value.
+ * Set the registers in core to those of amd64 thread t of process p. regs has
+ * its general registers. See makeregs_get() for rseq and the return value.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

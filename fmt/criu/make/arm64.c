@@ -16,9 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy the first n 64-bit words of a register set of t to out. name is the name
- * of the set, to which newer kernels may append words. Return false if the set
- * is missing or shorter.
+ * Copy the first n 64-bit words of t's register set called name to out. Newer
+ * kernels may append words to the set. Return false if the set is missing or
+ * has fewer words.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *out, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *out, size_t n)
 }
 
 /*
- * Return true if a register set of t has vectors wider than the floating-point
- * registers. name is the name of the set. The set begins with struct
- * user_sve_header, whose flags then include SVE_PT_REGS_SVE.
+ * Return true if t's register set called name has vectors wider than the
+ * floating-point registers. The set begins with struct user_sve_header, whose
+ * flags then include SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -100,7 +100,7 @@ pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
 }
 
 /*
- * Set the registers of core. gp has the general registers, fp the
+ * Set the registers in core. gp has the general registers, fp the
  * floating-point registers, and pc is the program counter.
  */
 static int
@@ -124,8 +124,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 }
 
 /*
- * Set in core the registers of arm64 thread t of process p. regs has its
- * general registers. See makeregs_get for rseq and the return value.
+ * Set the registers in core to those of arm64 thread t of process p. regs has
+ * its general registers. See makeregs_get() for rseq and the return value.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Record an obstacle if the leader of t's session is not restored. If the root
- * process is in the same session, only record a note that the processes join
- * criu's session.
+ * Record an obstacle if the leader of t's session is not restored. If t and the
+ * root process are in the same session, record only a note that the processes
+ * join criu's session.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -40,7 +40,8 @@ session_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle for each namespace in which t and the root process differ.
+ * Record an obstacle for each kind of namespace in which t and the root process
+ * differ.
  */
 static int
 namespaces_check(struct criumake *m, const struct maketask *t)
@@ -65,8 +66,8 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle if new children of t would be in another pid or time
- * namespace than t. An unreadable link ns/pid_for_children is an obstacle too:
+ * Record an obstacle if new children of t would be in a different pid or time
+ * namespace from t. An unreadable link ns/pid_for_children is an obstacle too:
  * the next child would be the first process of its pid namespace.
  */
 static int
@@ -111,8 +112,8 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
  * Record what t shares with other processes to be restored. Set t->files if t
  * shares a descriptor table. Record an obstacle if t shares anything else,
  * because criu restores such sharing only between threads. For each resource,
- * the record of t names the first process that shares it. That process may be
- * one that is not restored.
+ * the record of t names the first process that shares it. That process may not
+ * be restored itself, so its member first points to the first one that is.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -156,10 +157,10 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if the user namespace of root process t cannot be
- * restored, because the privileges of t would then differ. The initial
- * namespace is not an obstacle; its inode number is always the kernel's
- * PROC_USER_INIT_INO. Nor is a namespace that criu creates.
+ * Record an obstacle if the user namespace of t, the root process, cannot be
+ * restored: t would then have different privileges. Neither the initial
+ * namespace, whose inode number is always the kernel's PROC_USER_INIT_INO, nor
+ * one that criu creates is an obstacle.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
@@ -177,7 +178,7 @@ user_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Return a description of an attribute in the status file of t that cannot be
+ * Return a description of an attribute in t's status file that cannot be
  * restored, or NULL if there is none. See proc_pid_status(5), and the kernel's
  * fs/proc/array.c.
  */

@@ -73,7 +73,7 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	enum { MAX_LABEL = 4096 }; /* criu's limit for the length of a label */
+	enum { MAX_LABEL = 4096 }; /* criu's limit on the length of a label */
 	char *text, *mode;
 	size_t n;
 
@@ -158,9 +158,9 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 }
 
 /*
- * Set the registers and the rseq(2) area of thread t of process p in c. Return
- * 1 on success, 0 if there are no usable registers (the reason is recorded), or
- * -1 with errstr set.
+ * Set the registers and the rseq(2) area in c to those of thread t of process
+ * p. Return 1 on success, 0 if there are no usable registers (the reason is
+ * recorded), or -1 with errstr set.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,

@@ -43,7 +43,7 @@ typedef int	 makeregs_fn(struct criumake *, struct maketask *,
 		    const uint64_t *, Criu__Core *);
 
 makeregs_fn	 makeregs_amd64, makeregs_arm64;
-enum { MAX_AUXV = 44 };	/* largest value that makeregs_auxv returns */
+enum { MAX_AUXV = 44 };	/* largest value that makeregs_auxv() returns */
 size_t		 makeregs_auxv(const struct maketask *);
 void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,

@@ -40,9 +40,9 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record as a reason that process t has an io_uring without a descriptor.
- * worker is the kernel thread of t that shows this. Do nothing if an io_uring
- * of t is already recorded.
+ * Record an obstacle: process t has an io_uring without a descriptor, as
+ * worker, a kernel thread of t, shows. Do nothing if an io_uring of t is
+ * already recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -143,9 +143,9 @@ criumake_can(struct snap *s)
 
 /*
  * Make all images for process o->root of s and its descendants. Append them to
- * out, which must be empty and which the caller must free. Call o->warn with a
- * line for each thing that cannot be restored. Fail if the kind of such a thing
- * is not in o->leave. Return 0, or -1 with errstr set.
+ * out, which must be empty; the caller frees it. Call o->warn with a line for
+ * each thing that cannot be restored. Fail if the kind of such a thing is not
+ * in o->leave. Return 0, or -1 with errstr set.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)

@@ -6,8 +6,8 @@
 #include "criumake.h"
 
 /*
- * Append the pages of memory im from start up to end to pagemap image b. Give
- * their entries these flags. im may be NULL. page is the page size in bytes.
+ * Append to pagemap image b entries with these flags for the pages of memory im
+ * from start up to end. im may be NULL. page is the page size in bytes.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
@@ -38,9 +38,9 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 }
 
 /*
- * Append pages of t, from start up to end, to pagemap image b. Append only
- * pages of private mappings that are to be restored. page is the page size in
- * bytes.
+ * Append to pagemap image b entries for pages of t from start up to end, but
+ * only for pages of private mappings that are to be restored. page is the page
+ * size in bytes.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,

@@ -29,7 +29,7 @@ static const struct {
 #define HUGE_NAME "/anon_hugepage"	/* prefix of a file name:
 					   mm/hugetlb.c of Linux */
 
-struct smapfacts {		/* facts about a mapping from smaps */
+struct smapfacts {		/* facts from smaps about a mapping */
 	unsigned int	 flag;	/* bits of enum vmflag */
 	uint64_t	 page;	/* page size in bytes; 0: not known */
 };
@@ -58,8 +58,8 @@ smaps_read(struct maketask *t, struct smapfacts *facts)
 }
 
 /*
- * Return the advice of a mapping (madvise(2)) as a set with a bit for each
- * MADV_ value. flag has the bits of enum vmflag that the mapping has.
+ * Return the advice for a mapping (madvise(2)) as a set with a bit for each
+ * MADV_ value. flag has the mapping's bits of enum vmflag.
  */
 static uint64_t
 advice_get(unsigned int flag)
@@ -111,8 +111,8 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
-		unsigned int	 flag;	/* bits of enum vmflag, one of which
-					   the mapping has */
+		unsigned int	 flag;	/* bits of enum vmflag; the mapping
+					   has one of them */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {
@@ -160,8 +160,8 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e the file or shared memory that v maps. Return 1 on success, 0 if v
- * cannot be restored (the reason is recorded), or -1 with errstr set.
+ * Set e to refer to the file or shared memory that v maps. Return 1 on success,
+ * 0 if v cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -198,8 +198,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps. Return 1 on success, 0 if v cannot be
- * restored (the reason is recorded), or -1 with errstr set.
+ * Set e to refer to the packet socket that v maps. Return 1 on success, 0 if v
+ * cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -276,8 +276,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 /*
  * Return the pagemap flags for pages of mapping v, or 0 if the pagemap does not
  * list them. Set PE_LAZY for pages that criu(8) itself would mark as lazy
- * (vma_entry_can_be_lazy). Do not set it for the stack, which is needed at
- * once.
+ * (vma_entry_can_be_lazy()), but not for the stack, which is needed at once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)

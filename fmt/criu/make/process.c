@@ -13,8 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the resource limits in c to those of t. In c and in /proc/PID/limits they
- * are in the order of RLIMIT_*. The file begins with a heading.
+ * Set the resource limits in c to those of t. Both c and /proc/PID/limits list
+ * them in the order of the RLIMIT_ constants; the file begins with a heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
@@ -44,8 +44,8 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 }
 
 /*
- * Set the actions in c for all 62 signals to those of t, in the order of signal
- * numbers.
+ * Set the actions in c to those of t for all 62 signals that can have one, in
+ * the order of their numbers.
  */
 static int
 sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -123,8 +123,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 }
 
 /*
- * Append a timer created by timer_create(2) to c. v has the numbers of its
- * line, in the order in which timers_set reads them.
+ * Append a timer created by timer_create(2) to c. v has the numbers from the
+ * timer's line, in the order in which timers_set() reads them.
  */
 static int
 posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,

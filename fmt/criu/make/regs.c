@@ -8,9 +8,9 @@
 
 static const struct {
 	const char	*name;	/* name of the machine */
-	uint32_t	 mtype;	/* mtype of core images */
+	uint32_t	 mtype;	/* mtype in core images */
 	makeregs_fn	*get;
-	size_t		 auxv;	/* maximum number of words of the auxiliary
+	size_t		 auxv;	/* maximum number of words in the auxiliary
 				   vector: AT_VECTOR_SIZE of criu */
 } known[] = {
 	{ "amd64", CRIU_AMD64, makeregs_amd64, MAX_AUXV },
@@ -37,10 +37,10 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set the registers of core to those with which thread t of process p resumes.
- * rseq[0] is the address of its rseq(2) area; rseq is NULL if it has none.
- * Return 1 on success, 0 if there are no usable registers (the reason is
- * recorded), or -1 with errstr set.
+ * Set the registers in core to those with which thread t of process p resumes.
+ * rseq[0] is the address of the thread's rseq(2) area; rseq is NULL if the
+ * thread has none. Return 1 on success, 0 if there are no usable registers (the
+ * reason is recorded), or -1 with errstr set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -72,7 +72,7 @@ makeregs_auxv(const struct maketask *t)
 }
 
 /*
- * Set the machine type of core to that of thread t.
+ * Set the machine type in core to that of thread t.
  */
 void
 makeregs_machine(Criu__Core *core, const struct maketask *t)

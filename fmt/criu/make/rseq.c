@@ -8,7 +8,7 @@
  * Move a thread out of a restartable sequence, as the kernel does on an
  * interruption. If the program counter *pc is in a sequence, set it to the
  * abort handler of the sequence. mem is the memory of the thread, or NULL.
- * rseq[0] is the address of its rseq(2) area; rseq may be NULL.
+ * rseq[0] is the address of the thread's rseq(2) area; rseq may be NULL.
  */
 void
 makeregs_abort(struct image *mem, const uint64_t *rseq, uint64_t *pc)

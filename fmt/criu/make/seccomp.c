@@ -21,7 +21,7 @@ enum {
 
 /*
  * Return true if the filter with this code may ask another process for a
- * decision. It may if code has an instruction that returns
+ * decision, that is, if code has an instruction that returns
  * SECCOMP_RET_USER_NOTIF.
  */
 static bool
@@ -39,9 +39,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Set *code to the code of the seccomp filter with this id. Of the threads
- * captured together with t, the first one that has the filter has the code in
- * its record. Return false, with code->len 0, if no record has it.
+ * Set *code to the code of the seccomp filter with this id. Of the threads with
+ * that filter that were captured together with t, the first has the code in its
+ * record. Return false, with code->len 0, if no record has it.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -57,8 +57,8 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
 }
 
 /*
- * Return true if all threads of process p have the same filters as its first
- * thread, and there is more than one thread.
+ * Return true if process p has more than one thread, and all of them have the
+ * same filters as the first.
  */
 static bool
 is_common(const struct maketask *p)
@@ -77,9 +77,9 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Append the seccomp filters of thread t to m->filter, newest first. Add flags
- * to the flags of each. Return 1 on success, 0 if they cannot be restored (the
- * reason is recorded), or -1 with errstr set.
+ * Append the seccomp filters of thread t to m->filter, newest first. Add the
+ * bits in flags to the flags of each filter. Return 1 on success, 0 if they
+ * cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,

@@ -145,8 +145,8 @@ pending_stop(const struct pending *w)
 
 /*
  * Check whether process p will stop as soon as it runs again. It will if
- * SIGSTOP is pending for it or one of its threads. Return 1 if so, 0 if not, or
- * -1 with errstr set.
+ * SIGSTOP is pending for it or one of its threads. Return 1 if it will, 0 if
+ * not, or -1 with errstr set.
  */
 int
 makecore_stops(struct maketask *p)
@@ -204,8 +204,8 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 }
 
 /*
- * Append the signals that are pending for thread t of process p to q, except
- * SIGSTOP. Each is one siginfo_t. If whole is set, append those that are
+ * Append to q the signals, except SIGSTOP, that are pending for thread t of
+ * process p, each as one siginfo_t. If whole is set, append those that are
  * pending for the whole process; t is then p. Return 0, or -1 with errstr set.
  */
 int

@@ -22,8 +22,8 @@ CMP_BY(taken_cmp, struct maketask *const,
     ORDER((*x)->stat.v[STAT_PID], (*y)->stat.v[STAT_PID]))
 
 /*
- * Set the parent of each process. Field 4 of its stat file is the pid that the
- * parent had in the same capture.
+ * Set the parent of each process. Field 4 of a process's stat file is the pid
+ * of its parent at the time of the capture.
  */
 static int
 parents_link(struct criumake *m)
@@ -55,8 +55,8 @@ parents_link(struct criumake *m)
 
 /*
  * Find the processes whose parents are not in the snapshot. Set *pid to an
- * array of their pids, which the caller must free, and *n to their number.
- * maketask_read must have been called. Return 0, or -1 with errstr set.
+ * array of their pids, which the caller must free, and *n to their number. The
+ * caller must have called maketask_read(). Return 0, or -1 with errstr set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -79,7 +79,7 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 /*
  * Set m->root to the process that the user gave. If none was given, use the
  * only process whose parent is not in the snapshot. Fail if there is no such
- * process, or if there are several. In the latter case the error lists them.
+ * process, or if there are several; errstr then lists them.
  */
 static int
 root_find(struct criumake *m)
@@ -96,7 +96,7 @@ root_find(struct criumake *m)
 	buf_add(&names, "", 1);
 	rc = buf_check(&names);
 	if (rc == 0 && root == 0 && n == 0)
-		rc = errstr_set("no root process: each process has its parent "
+		rc = errstr_set("no root process: every process has its parent "
 		    "in the snapshot");
 	else if (rc == 0 && root == 0 && n > 1)
 		rc = errstr_set("several process trees, but only one can be "

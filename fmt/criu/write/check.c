@@ -8,8 +8,8 @@
 
 /*
  * Set *o to leave out files that images do not need: small Plan 9 files whose
- * facts are also in the Linux records. A snapshot that is read only for
- * criu_check and criu_write then takes less memory.
+ * facts are also in the Linux records. A snapshot that is read just for
+ * criu_check() and criu_write() then takes less memory.
  */
 void
 criu_readopts(struct readopts *o)
@@ -23,8 +23,8 @@ criu_readopts(struct readopts *o)
 }
 
 /*
- * Check the process tree of s with root o->root. Make its images in memory and
- * discard them. This does not read any page of memory.
+ * Check the process tree with root o->root in s, by making its images in memory
+ * and discarding them. No page of memory is read.
  */
 static int
 tree_check(struct snap *s, const struct criuopts *o)
@@ -38,8 +38,7 @@ tree_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Report that there are n process trees, and list their roots. Report through
- * o->note.
+ * Report through o->note that there are n process trees, and list their roots.
  */
 static int
 trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
@@ -62,7 +61,7 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 /*
  * Check that the processes of snapshot s can be restored. Check only o->root
  * and its descendants or, if o->root is 0, each process tree separately.
- * o->leave is as in criu_write. Call o->warn with a line for each thing that
+ * o->leave is as in criu_write(). Call o->warn with a line for each thing that
  * cannot be restored. If there are several trees, report them through o->note,
  * and clear CRIU_MADE in *o->need. Return 0 if everything can be restored, or
  * -1 with errstr set.

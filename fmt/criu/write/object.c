@@ -36,9 +36,9 @@ object_flush(struct criuout *out)
 
 /*
  * Write the len bytes (at most WRITEBUF) at data to offset off of the pages
- * image of o. Collect consecutive writes to one image in a buffer. All images
- * share one buffer, because there may be a thousand images. Return 0, or -1
- * with errstr set.
+ * image of o. Collect consecutive writes to one image in a buffer, which all
+ * images share, because there may be a thousand of them. Return 0, or -1 with
+ * errstr set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t off,
@@ -80,9 +80,9 @@ object_entry(struct object *o, uint64_t addr)
 }
 
 /*
- * Create the file that receives the pages of object o, and set its length. It
- * is the pages image, or an unnamed file if the pages must be compared with
- * those of a parent checkpoint.
+ * Create the file that receives the pages of object o, and set its length. The
+ * file is the pages image, or an unnamed file if the pages must be compared
+ * with those of a parent checkpoint.
  */
 static int
 object_file(struct criuout *out, struct object *o)
@@ -128,8 +128,8 @@ object_find(struct criuout *out, struct proc *p)
 }
 
 /*
- * Create an object for p, a process or an embedded shared memory object. Copy
- * the pagemap from its image f. Return the object, or NULL with errstr set.
+ * Create an object for p, a process or an embedded shared memory object. Take
+ * the pagemap from image f. Return the object, or NULL with errstr set.
  */
 struct object *
 object_new(struct criuout *out, struct proc *p, const struct recfile *f)

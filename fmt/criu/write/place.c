@@ -45,7 +45,7 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 
 /*
  * Write a raw page of memory to its place in a pages image, and set *src and
- * *loc to the place. This is the put function of struct pagestore. Return 1 on
+ * *loc to that place. This is the put function of struct pagestore. Return 1 on
  * success, 0 if the page has no place in an image, or -1 with errstr set.
  */
 static int
@@ -78,9 +78,10 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 
 /*
  * Create a store that writes pages into the pages images of directory dir while
- * a snapshot is read in order. Pass the store in readopts, then to criu_write.
- * Free it with criu_storefree. Return the store, or NULL with errstr set. Fail
- * if criu_write would refuse the directory or the parent.
+ * a snapshot is read in order. The caller passes the store in readopts, then to
+ * criu_write(), and frees it with criu_storefree(). Return the store, or NULL
+ * with errstr set. Fail if criu_write() would refuse the directory or the
+ * parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)
@@ -101,7 +102,7 @@ criu_store(const char *dir, const struct criuopts *o)
 }
 
 /*
- * Free store st. Remove the files that it wrote, unless criu_write completed
+ * Free store st. Remove the files that it wrote, unless criu_write() completed
  * them.
  */
 void
@@ -143,8 +144,8 @@ copy_read(struct criuout *out, struct source *src, const struct run *r)
 }
 
 /*
- * Copy n kilobytes of extent e, starting at its kilobyte skip, to offset off of
- * the pages of object o.
+ * Copy n kilobytes of extent e, after its first skip kilobytes, to offset off
+ * in the pages of object o.
  */
 static int
 object_copy(struct criuout *out, struct object *o, const struct extent *e,
@@ -169,7 +170,7 @@ object_copy(struct criuout *out, struct object *o, const struct extent *e,
 }
 
 /*
- * Write the pages of entry p in o's pagemap that are not yet in place.
+ * Write those pages of entry p in o's pagemap that are not yet in place.
  */
 static int
 entry_fill(struct criuout *out, struct object *o, const struct pages *p)
@@ -250,7 +251,7 @@ object_make(struct criuout *out, struct proc *p, struct made *const *map,
 }
 
 /*
- * Create an object for each pagemap in l, in the order of the processes.
+ * Create an object for each pagemap in l, in process order.
  */
 static int
 objects_make(struct criuout *out, const struct mades *l)
@@ -285,7 +286,7 @@ objects_fill(struct criuout *out)
 }
 
 /*
- * Put every page of every pagemap in l in place. Return 0, or -1 with errstr
+ * Put into place every page of every pagemap in l. Return 0, or -1 with errstr
  * set.
  */
 int

@@ -15,9 +15,9 @@ static const char dir[] = "criu/";	/* prefix of image names in a record */
 /*
  * Check whether snapshot s contains the images of a checkpoint. If s was merged
  * from several snapshots and root is not 0, check only the part with process
- * root. Fail if a merged snapshot has images: those of different parts would
- * have the same names. Return 1 if it has images, 0 if not, or -1 with errstr
- * set.
+ * root. Fail if a merged snapshot has images: images of different parts would
+ * have the same names. Return 1 if there are images, 0 if not, or -1 with
+ * errstr set.
  */
 int
 replay_can(struct snap *s, uint64_t root)
@@ -64,8 +64,8 @@ begins(const char *name, size_t n, const char *prefix)
 }
 
 /*
- * Find the pagemap image in record r. Set *f to it, and f->name to the name of
- * its file. Return false if there is none; *f is then undefined.
+ * Set *f to the pagemap image in record r, and f->name to its name without
+ * "criu/". Return false, and leave *f undefined, if there is none.
  */
 bool
 replay_pagemap(const struct linuxrec *r, struct recfile *f)
@@ -113,7 +113,7 @@ img_add(struct mades *l, const struct recfile *f, struct proc *pages)
 }
 
 /*
- * Append to l the images in the record of p, which has at most one pagemap.
+ * Append to l the images in p's record. The record has at most one pagemap.
  */
 static int
 proc_imgs(struct proc *p, struct mades *l)
@@ -155,7 +155,7 @@ replay_imgs(struct snap *s, struct mades *l)
 }
 
 /*
- * Collect all images for a directory in l, which must be empty. They are the
+ * Collect in l, which must be empty, all images for a directory. They are the
  * images that came with snapshot s. If none came, make them from the records of
  * its processes, with options o. Return 0, or -1 with errstr set.
  */

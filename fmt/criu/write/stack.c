@@ -30,7 +30,7 @@ struct stacking {		/* an object being written on top of a parent */
 
 /*
  * Append an entry for the len bytes at addr, with these flags, to the pagemap.
- * If it continues the previous entry with the same flags, extend that one
+ * If the previous entry has the same flags and ends at addr, extend that entry
  * instead.
  */
 static void
@@ -89,7 +89,7 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 
 /*
  * Write pages of entry p, or compare them with those of the parent checkpoint.
- * Start at byte skip of the entry, and process at most *len bytes. Set *len to
+ * Start skip bytes into the entry, and process at most *len bytes. Set *len to
  * the number of bytes processed.
  */
 static int

@@ -114,7 +114,7 @@ criuview_ghost(struct criuview *v, const struct made *im)
 }
 
 /*
- * Add pagemap im to v, and its pages as pages-ID.img.
+ * Add pagemap im to v, and its pages as pages-ID.img, where ID is id.
  */
 static int
 add_pages(struct criuview *v, struct snap *s, const struct made *im,
@@ -191,10 +191,10 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Make the images that criu_write would write for snapshot s with options o.
+ * Make the images that criu_write() would write for snapshot s with options o.
  * Ignore the options that concern the directory. s must outlive the images.
- * Free them with criuview_free. Return the images, or NULL with errstr set if
- * criu_write would refuse.
+ * Free them with criuview_free(). Return the images, or NULL with errstr set if
+ * criu_write() would refuse.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)

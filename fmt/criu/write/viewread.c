@@ -16,9 +16,8 @@ part_find(const struct viewed *f, uint64_t off)
 }
 
 /*
- * Return true if byte off of image f is in data, or false if it is in a hole.
- * The byte is in part p. Set *end to the end of that data or hole within the
- * part.
+ * Return true if byte off of image f, which is in part p, is data, or false if
+ * it is in a hole. Set *end to the end of that data or hole within the part.
  */
 static bool
 part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
@@ -96,7 +95,7 @@ criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
 /*
  * Return the offset of the first data in image i at or after off. Return -1 if
  * there is none. If data is false, return the offset of the first hole instead,
- * or of the end if there is none.
+ * or of the end of the image if there is none.
  */
 int64_t
 criuview_seek(const struct criuview *v, size_t i, uint64_t off, bool data)

@@ -163,10 +163,11 @@ write_all(struct criuout *out, const struct mades *l)
 /*
  * Write snapshot s to dir as a directory of CRIU images. dir must be new or
  * empty. With o->overwrite, remove the images in dir first. With o->parent,
- * leave out the pages that the parent has. o->store is NULL, or the store with
- * which the snapshot was read; criu_store made it for the same dir and options.
- * *st must be all zero; store the counts in it. Do not touch dir if something
- * cannot be restored. Return 0, or -1 with errstr set and nothing left in dir.
+ * leave out the pages that the parent has. o->store is NULL, or the store that
+ * the snapshot was read with, which criu_store() made for the same dir and
+ * options. *st must be all zero, and receives the counts. Do not touch dir if
+ * something cannot be restored. Return 0, or -1 with errstr set and nothing
+ * left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,

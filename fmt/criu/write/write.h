@@ -22,12 +22,12 @@ enum { WRITEBUF = 256 * 1024 };	/* maximum bytes written at once */
 
 struct object {			/* pages of a process or of shared memory */
 	RB_ENTRY(object) entry;	/* tree of objects by process ID */
-	struct proc	*proc;	/* borrowed; its mem has the pages */
+	struct proc	*proc;	/* borrowed; its member mem has the pages */
 	char		*name;	/* owned; name of its pagemap image */
 	struct pagemap	*map;	/* owned; the original pagemap */
 	uint64_t	 bytes;	/* size of all present pages in bytes */
 	uint32_t	 id;	/* N of the object's pages-N.img */
-	struct source	*src;	/* borrowed; file with its pages */
+	struct source	*src;	/* borrowed; file that holds the pages */
 	int		 fd;	/* borrowed from src; descriptor of that file */
 	size_t		 hint;	/* index of the entry found last */
 	uint64_t	 done;	/* pages below this address are written */
@@ -40,9 +40,9 @@ struct criuout {
 	struct outdir	*out;	/* owned; NULL: not created yet */
 	struct behind	*behind; /* owned; writer thread, while pages are put
 				    in place */
-	const char	*dir;	/* borrowed; path of the directory */
+	const char	*dir;	/* borrowed; path of the output directory */
 	const struct criuopts *opts; /* borrowed */
-	struct criustat	*stat;	/* borrowed from criu_write */
+	struct criustat	*stat;	/* borrowed from criu_write() */
 	struct imgdir	*below;	/* owned; the parent directory, once opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
@@ -117,11 +117,11 @@ struct viewpart {
 
 struct viewed {			/* an image whose bytes are made when read */
 	char		*name;	/* owned */
-	struct image	*image;	/* borrowed; image of the snapshot that parts
+	struct image	*image;	/* borrowed; the snapshot's image that parts
 				   without bytes refer to, or NULL */
 	struct viewpart	*part;	/* owned; in order, without gaps */
 	size_t		 npart;
-	uint64_t	 size;	/* size of all parts in bytes */
+	uint64_t	 size;	/* total size of the parts in bytes */
 	struct buf	*own; /* owned; the bytes of parts that are in memory */
 	size_t		 nown;
 };
