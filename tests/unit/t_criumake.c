@@ -1873,7 +1873,7 @@ test_streams(void **state)
 	set("stream/5", "inbyou");
 	assert_int_equal(load_one(&o), -1);
 	assert_string_equal(snap_errstr(), "stream/5: found 6 bytes, "
-	    "expected 3 and 4");
+	    "expected 3 incoming and 4 outgoing");
 }
 
 /*

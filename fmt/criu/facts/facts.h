@@ -40,8 +40,7 @@ struct maketask {		/* a process or a thread */
 	struct recfile	 status; /* borrowed from rec; len 0: not in the
 				    record */
 	struct procstat	 stat;
-	uint64_t	 part;	/* equal for processes that were captured
-				   together */
+	uint64_t	 part;	/* the same for processes captured together */
 	uint32_t	 pid;	/* pid, pgid and sid are IDs in its own pid
 				   namespace */
 	uint32_t	 pgid;
@@ -51,19 +50,18 @@ struct maketask {		/* a process or a thread */
 	struct maketask	*sibling; /* borrowed; next sibling in the tree */
 	struct maketask	*thread; /* borrowed; next thread of the same process,
 				    or NULL */
-	struct maketask	*files;	/* borrowed; process whose descriptors it
+	struct maketask	*files;	/* borrowed; process whose descriptors this one
 				   shares */
-	struct maketask	*first[MAKESHARES]; /* borrowed; for each resource,
-					       first process to restore that
+	struct maketask	*first[MAKESHARES]; /* borrowed; for each resource, the
+					       first restored process that
 					       shares it */
 	size_t		 place;	/* index in the array "order" of struct
 				   criumake */
-	uint32_t	 cgset;	/* ID of its cgroup set in cgroup.img; 0:
-				   none, or a thread in the set of its
+	uint32_t	 cgset;	/* ID of its cgroup set in cgroup.img; 0: no
+				   set, or a thread whose set is that of its
 				   process */
 	bool		 chosen;
-	bool		 ring;	/* an io_uring instance of it was already
-				   reported */
+	bool		 ring;	/* an io_uring instance was already reported */
 	struct makefd	*fd;	/* owned; in ascending order */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; its descriptors, sorted by open
@@ -92,7 +90,7 @@ struct makefilter {		/* a seccomp filter of a thread */
 	size_t		 len;	/* size of code in bytes */
 	uint32_t	 flags;
 	bool		 chained; /* the previous filter in the image was
-				     installed after it */
+				     installed after this one */
 };
 
 struct makeshm {		/* shared memory */
@@ -145,7 +143,7 @@ struct makeaccept {		/* a connection that waits to be accepted */
 enum {				/* values of code and flags in struct
 				   makemount */
 	MAKETMPFS = 5,		/* criu's code for tmpfs */
-	MAKEMQUEUE = 14, /* criu's code for mqueue, POSIX message queues */
+	MAKEMQUEUE = 14, /* criu's code for mqueue (POSIX message queues) */
 	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
 	MAKESLAVE = 1 << 19 /* flag MS_SLAVE: receives mounts from its master */
 };
@@ -153,8 +151,8 @@ enum {				/* values of code and flags in struct
 struct makemount {		/* a mount */
 	uint32_t	 id;
 	uint32_t	 parent; /* ID of the mount that this one is on */
-	uint64_t	 dev;	/* device number as in the kernel, with a
-				   minor number of 20 bits */
+	uint64_t	 dev;	/* device number as in the kernel, with 20 bits
+				   for the minor number */
 	char		*root;	/* root, point, type, source and options are
 				   borrowed from the list */
 	char		*point;
@@ -162,11 +160,10 @@ struct makemount {		/* a mount */
 	char		*source;
 	char		*options; /* options of its file system, without
 				     flags */
-	char		 archive[40]; /* record file with the contents of a
-					 tmpfs */
+	char		 archive[40]; /* name of the record file with a tmpfs's
+					 contents */
 	uint32_t	 flags;	/* flags of mount(2) */
-	uint32_t	 system; /* mount(2) flags of the file system that is
-				    mounted */
+	uint32_t	 system; /* mount(2) flags of the mounted file system */
 	uint32_t	 shared; /* shared and master: peer groups; 0: none */
 	uint32_t	 master;
 	unsigned int	 code;	/* code of its type in images; 0: criu cannot
@@ -175,8 +172,8 @@ struct makemount {		/* a mount */
 	bool		 left;	/* the mount is left out */
 	char		*outside; /* owned; path of the same file system in
 				     snap's namespace, or NULL */
-	uint32_t	 outside_flags; /* flags of the mount at outside */
-	uint32_t	 outside_id; /* ID of the mount at outside */
+	uint32_t	 outside_flags; /* flags of the mount at that path */
+	uint32_t	 outside_id; /* ID of the mount at that path */
 	bool		 external; /* criu binds this mount from snap's
 				      namespace */
 };
@@ -186,8 +183,8 @@ struct makemounts {		/* all mounts of a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the mount on /, or NULL */
-	size_t		 ncompared; /* number of comparisons of mounts so
-				       far, limited by MAX_LOOKS */
+	size_t		 ncompared; /* number of mount comparisons so far,
+				       limited by MAX_LOOKS */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
@@ -219,7 +216,7 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* greatest ID of a segment that is used */
+	uint32_t	 lastsysv; /* greatest ID among used segments */
 	struct makemounts inside; /* mounts of the mount namespace, if criu
 				     creates one */
 	struct makemounts outside; /* mounts in snap's namespace */
@@ -262,8 +259,8 @@ struct criumake {
 	char		*lock;	/* owned; nft(8) table that locks
 				   connections; "": iptables(8) locks them;
 				   NULL: they are not locked */
-	unsigned int	 made;	/* kinds of namespaces that criu creates:
-				   CLONE_NEWNET and others */
+	unsigned int	 made;	/* kinds of namespaces that criu creates: flags
+				   such as CLONE_NEWNET */
 	unsigned int	 spaces; /* kinds of open namespaces that criu does not
 				    create: flags as in made */
 	unsigned int	 need;	/* bits of enum criu_need */

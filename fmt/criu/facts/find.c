@@ -73,7 +73,8 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 CMP2(accept_cmp, struct makeaccept, caller, open->key)
 
 /*
- * Fill m->accept from all open files, and sort it for makefind_accepter.
+ * Fill m->accept with the pending connections of all open files, and sort it
+ * for makefind_accepter().
  */
 static int
 accepts_sort(struct criumake *m)
@@ -95,8 +96,8 @@ accepts_sort(struct criumake *m)
 
 /*
  * Sort the open files of m and build the tables that the searches in this file
- * use. All open files must have been added to m->open. Return 0, or -1 with
- * errstr set.
+ * use. The caller must have added all open files to m->open. Return 0, or -1
+ * with errstr set.
  */
 int
 makefind_opens(struct criumake *m)
@@ -132,7 +133,7 @@ CMP_BY(byopen_cmp, struct makefd *const,
     ORDER((*x)->fd, (*y)->fd))
 
 /*
- * Build t->byopen, which makefind_fd searches. t->fd must be complete. Return
+ * Build t->byopen, which makefind_fd() searches. t->fd must be complete. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -165,8 +166,9 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
 }
 
 /*
- * Find the first process whose record has a file dir/ino, such as pipe/123. Set
- * *f to that file. Return false, with f->len 0, if no record has one.
+ * Find the first process whose record has the file dir/ino (such as pipe/123),
+ * and set *f to that file. If no record has it, return false with f->len set to
+ * 0.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Set f->path to the path in the current line of w. Each byte is written as two
- * hexadecimal digits. Return 0, 1 if the line is malformed, or -1 with errstr
- * set.
+ * Set f->path to the path in the current line of w, where each byte is written
+ * as two hexadecimal digits. Return 0, 1 if the line is malformed, or -1 with
+ * errstr set.
  */
 int
 makekey_path(struct makeopen *f, struct words *w)

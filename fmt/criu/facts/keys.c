@@ -43,10 +43,10 @@ static const char *const kind_name[KIND_MAX] = {
 #define MODES		"c_iflag c_oflag c_cflag c_lflag c_line"
 
 /*
- * A form has one letter for each word of the line: those of number_parse; f,
+ * A form has one letter for each word of the line: those of number_parse(); f,
  * the number of an open file; b, bytes of two hexadecimal digits each; w, text;
- * s, the rest of the line; or a dot if the function read parses the line. For
- * a key that may be repeated, "-" stands for a missing f, b or s.
+ * s, the rest of the line; or a dot if the function read parses the line. For a
+ * key that may be repeated, "-" stands for a missing f, b or s.
  */
 static const struct key {
 	const char	*name;
@@ -59,8 +59,8 @@ static const struct key {
 	int		(*read)(struct makeopen *, struct words *);
 	const char	*want;	/* description of the line for messages;
 				   NULL: derived from form */
-	const char	*fields; /* fields of a CRIU message that take its
-				    numbers, in order */
+	const char	*fields; /* CRIU message fields that take its numbers,
+				    in order */
 } keys[] = {
 	[OK_FLAGS] = { "flags", "o", ANY, FIELDS("flags") },
 	[OK_POS] = { "pos", "i", ANY, FIELDS("pos") },
@@ -205,7 +205,7 @@ makekeys_begin(struct makeopen *f)
 }
 
 /*
- * Set errstr to say that the current line of w is not a valid line of key k.
+ * Set errstr to say that the current line of w is not a valid line for key k.
  * Return -1.
  */
 static int
@@ -220,8 +220,8 @@ key_bad(const struct words *w, const struct key *k)
 }
 
 /*
- * Parse the current line of w, whose key is k, into the zeroed line *l. Return
- * 0, or -1 with errstr set.
+ * Parse the current line of w, which has key k, into *l, which must be all
+ * zero. Return 0, or -1 with errstr set.
  */
 static int
 line_take(const struct words *w, const struct key *k, struct openline *l)
@@ -272,8 +272,8 @@ numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
 }
 
 /*
- * Return the address of the member of f that holds the value of key k, which is
- * a string or bytes.
+ * Return the address of the member of f for the value of key k. The value must
+ * be a string or bytes.
  */
 static void *
 key_place(struct makeopen *f, const struct key *k)
@@ -282,8 +282,8 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Move the value of line l, which has key k, into f. Add it to the lines of f
- * if k may be repeated. Otherwise replace the previous value.
+ * Move the value of line l, which has key k, into f. If k may be repeated, add
+ * the line to those of f; otherwise replace the previous value.
  */
 static int
 line_keep(struct makeopen *f, const struct key *k, struct openline *l)
@@ -316,9 +316,9 @@ line_free(struct openline *l)
 }
 
 /*
- * Set f->type from the "type" line of r, which may be anywhere in the file.
- * Call this before other lines are parsed: which keys are valid depends on the
- * type. Return false if r has no such line.
+ * Set f->type from the "type" line of r, which may be anywhere in the file. The
+ * caller must do this before it parses other lines, because the type decides
+ * which keys are valid. Return false if r has no such line.
  */
 bool
 makekeys_type(struct makeopen *f, const struct recfile *r)
@@ -373,8 +373,7 @@ makekeys_read(struct makeopen *f, struct words *w)
 CMP2(line_cmp, struct openline, key, line)
 
 /*
- * Sort the lines of f for makekeys_lines. Call this after the last
- * makekeys_read.
+ * Sort the lines of f for makekeys_lines(), after the last makekeys_read().
  */
 void
 makekeys_end(struct makeopen *f)
@@ -416,8 +415,8 @@ makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
 }
 
 /*
- * Copy the numbers of all keys of f to the fields for them in e, the CRIU
- * message of f.
+ * For each key of f, copy its numbers to the fields for that key in e, the CRIU
+ * message for f.
  */
 void
 makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)

@@ -140,9 +140,9 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read a list of mounts from t's record into *l, which is empty. name is the
- * name of the file. Free l with makemounts_free, even on failure. Return 0, or
- * -1 with errstr set.
+ * Read the list of mounts in the file called name in t's record into *l, which
+ * must be empty. The caller frees *l with makemounts_free(), even on failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 makemounts_read(struct makemounts *l, const struct maketask *t,

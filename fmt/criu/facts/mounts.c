@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOKS = 1 << 27 };	/* maximum number of comparisons of mounts; they
+enum { MAX_LOOKS = 1 << 27 };	/* maximum number of mount comparisons, which
 				   take a second or two */
 
 /*
@@ -27,7 +27,7 @@ path_isbelow(const char *path, const char *dir)
 }
 
 /*
- * Return true if another mount of l hides path, which is on mount o.
+ * Return true if path, which is on mount o, is hidden by another mount in l.
  */
 static bool
 is_covered(const struct makemounts *l, const struct makemount *o,
@@ -47,10 +47,10 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Find a path in mount list l where the root of mount t is visible. Set
- * t->outside to the path, and t->outside_flags and t->outside_id to the flags
- * and ID of the mount there. Give up after MAX_LOOKS comparisons. Return false
- * if no path was found.
+ * Find a path at which a mount in l shows the root of mount t. Set t->outside
+ * to the path, and t->outside_flags and t->outside_id to the flags and ID of
+ * the mount in l. Give up after MAX_LOOKS comparisons. Return false if no path
+ * was found.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)
@@ -129,9 +129,9 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Leave out mount t if another mount covers it completely. Make the mounts on t
- * children of its parent. Return 1 if t was left out, 0 if not, or -1 with
- * errstr set.
+ * Leave out mount t if another mount covers it completely. The mounts on t then
+ * become children of t's parent. Return 1 if t was left out, 0 if not, or -1
+ * with errstr set.
  */
 static int
 covered_leave(struct criumake *m, struct makemount *t)
@@ -155,8 +155,9 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Decide how mount t is to be restored. Record a reason if it cannot be
- * restored. Record a note if it will no longer receive new mounts from outside.
+ * Decide how to restore mount t. Record a reason if t cannot be restored.
+ * Record a note if mounts made later outside the namespace will no longer
+ * appear on t.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)
@@ -227,7 +228,7 @@ top_find(struct criumake *m)
  * Choose the external mounts, which criu binds from outside the namespace. Of
  * several mounts that show parts of one tree, choose only the topmost: criu
  * binds the others from it. If two of them were external and had the same
- * flags, criu would not set the flags of one (do_bind_mount_v2 in its
+ * flags, criu would not set the flags of one (do_bind_mount_v2() in its
  * mount-v2.c).
  */
 static void
@@ -248,9 +249,9 @@ externals_choose(struct makemounts *l)
 
 /*
  * Find where the root of the mount namespace is mounted in snap's namespace
- * (m->outside). criu binds it from there, with the mount options that it has
- * there. Record a note if these differ from the options in the snapshot, or if
- * the root is not mounted there.
+ * (m->outside). criu binds the root from that place, with the mount options in
+ * use there. Record a note if these differ from the options in the snapshot, or
+ * if the root is not mounted in snap's namespace.
  */
 static int
 top_judge(struct criumake *m)
@@ -313,8 +314,8 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * Return a mount point below the directory that becomes the root of the created
- * mount namespace. The mount point is in snap's own namespace. Return NULL if
+ * Return a mount point, in snap's own namespace, below the directory that
+ * becomes the root of the mount namespace that criu creates. Return NULL if
  * there is none.
  */
 const char *
@@ -379,7 +380,7 @@ makemount_isqueues(const struct criumake *m, const char *path)
 
 /*
  * Set *id to the ID of the mount that path is on, and *has to true. If criu
- * creates no mount namespace, only set *has to false.
+ * creates no mount namespace, set *has to false and leave *id alone.
  */
 void
 makemount_path(const struct criumake *m, const char *path,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return true if a process to be restored has f open, and nothing found so far
+ * Return true if a process to be restored uses f, and no reason found so far
  * prevents restoring f.
  */
 bool
@@ -21,10 +21,10 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, which has size bytes, to the directory that the name of socket f is
- * relative to. This is the path of f without the name. Set dir to "" if the
- * name is not a relative path. Return false if the name is relative but the
- * directory is unknown.
+ * Write to dir, which has size bytes, the directory that the name of socket f
+ * is relative to: f->path without the name. Set dir to "" if the name is not a
+ * relative path. Return false if the name is relative but the directory is
+ * unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -60,7 +60,7 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Parse r, a file of t's record called name, as an open file, and add it to
+ * Parse r, the file called name in t's record, as an open file, and add that to
  * m->open. key is the number of the open file. Return 0, or -1 with errstr set.
  */
 static int
@@ -92,8 +92,8 @@ open_read(struct criumake *m, const struct maketask *t,
 
 /*
  * Read all open files of the snapshot into m->open. Include the files of
- * processes that are not to be restored: an open file is only in the record of
- * the first process that has it. Return 0, or -1 with errstr set.
+ * processes that are not to be restored: only the record of the first process
+ * that has an open file describes it. Return 0, or -1 with errstr set.
  */
 int
 makeopen_read(struct criumake *m)
@@ -137,7 +137,7 @@ info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 }
 
 /*
- * Add descriptor fd to t->fd. It refers to the open file with number id. If
+ * Add descriptor fd, which refers to the open file numbered id, to t->fd. If
  * that file is not in the snapshot, record a reason instead.
  */
 static int
@@ -195,8 +195,8 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set *o to the owner of f: the process or process group that receives its
- * signals (F_SETOWN in fcntl(2)). Set no owner if f is NULL or has none, or if
+ * Set *o to the owner of f: the process or process group that receives signals
+ * for f (F_SETOWN in fcntl(2)). Set no owner if f is NULL or has none, or if
  * the owner is not to be restored.
  */
 static void
@@ -225,8 +225,8 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 }
 
 /*
- * Add an entry with this type and id to files.img. Store message e in the field
- * of the entry at offset off, and set the id of e. If e has a field for the
+ * Add an entry with this type and id to files.img. Store message e in the
+ * entry's field at offset off, and set the ID in e. If e has a field for the
  * owner of an open file (F_SETOWN in fcntl(2)), set it to the owner of f. f may
  * be NULL.
  */

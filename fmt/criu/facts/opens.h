@@ -83,7 +83,7 @@ enum openkey {			/* keys of file/ID that have numbers */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* maximum number of numbers that a key has */
+enum { OPEN_NUMBERS = 7 };	/* most numbers that a key can have */
 
 enum {				/* indexes of v for OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
@@ -116,7 +116,7 @@ struct makeopen {		/* an open file description */
 	uint32_t	 id;	/* ID in files.img; 0: not written */
 	enum openkind	 type;
 	char		*path;	/* pointers are owned unless marked */
-	char		*link;	/* another path of the file, or NULL */
+	char		*link;	/* another path to the file, or NULL */
 	char		*leads;	/* target of a deleted symbolic link */
 	char		*space;	/* kind of the namespace, such as "net" */
 	char		*why;	/* reason why it was not recorded in full or
@@ -126,12 +126,13 @@ struct makeopen {		/* an open file description */
 	size_t		 namelen;
 	uint8_t		*peer;	/* address of the socket it is connected to */
 	size_t		 peerlen;
-	uint8_t		*cc[2];	/* control characters of a terminal: [0] of
-				   OK_TERMIOS, [1] of OK_TERMLOCK */
+	uint8_t		*cc[2];	/* control characters of a terminal: [0] for
+				   OK_TERMIOS, [1] for OK_TERMLOCK */
 	size_t		 cclen[2];
-	uint64_t	*v[OK_MAX]; /* numbers of each key; for a key that it
-				       lacks, zeros that all open files share */
-	uint64_t	 has;	/* set of the keys in v that it has: bit k for
+	uint64_t	*v[OK_MAX]; /* numbers of each key; for a key that the
+				       file lacks, zeros that all open files
+				       share */
+	uint64_t	 has;	/* set of the keys that the file has: bit k for
 				   key k */
 	struct makeinet	*inet;	/* facts about an internet socket, or NULL */
 	struct openline	*line;	/* sorted by key, then in the order of the

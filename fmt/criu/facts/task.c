@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* lowest ID of a process in images; criu itself has 1 */
 
 /*
- * Find the line of key in the status of t, and store at most max of its numbers
- * in v. They are written in the given base. Return the count of numbers on the
- * line, which may be above max, or 0 if there is no such line.
+ * Find the line for key in t's status, and store at most max of its numbers,
+ * written in the given base, in v. Return how many numbers the line has, which
+ * may be more than max, or 0 if there is no such line.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -48,7 +48,7 @@ task_read(struct maketask *t)
 	if (linuxrec_open(&t->rec, proc_file(t->proc, "proc")) == -1)
 		return -1;
 	if (!linuxrec_find(&t->rec, "stat", &f))
-		return errstr_set("no stat");
+		return errstr_set("the record has no stat");
 	if (stat_parse(&t->stat, f.data, f.len) != STAT_FIELDS - 1)
 		return errstr_set("stat: expected %d fields", STAT_FIELDS - 1);
 	linuxrec_find(&t->rec, "status", &t->status);
@@ -63,8 +63,8 @@ task_read(struct maketask *t)
 PCMP(task_cmp, struct maketask, proc->pid)
 
 /*
- * Link the threads of each process (the member thread), in the order of the
- * snapshot.
+ * Link the threads of each process through their member thread, in the order of
+ * the snapshot.
  */
 static void
 threads_link(struct criumake *m)
@@ -140,8 +140,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return the process of m that pid identifies in the snapshot. pid is the ID of
- * the process or of one of its threads. Return NULL if there is none.
+ * Return the process of m that has ID pid in the snapshot, or has a thread with
+ * that ID. Return NULL if there is none.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -174,8 +174,8 @@ maketask_isinit(const struct maketask *t)
 }
 
 /*
- * Return true if t and snap were in different namespaces of this kind, such as
- * "ipc". See namespaces in snap-linux(6).
+ * Return true if t and snap were in different namespaces of the given kind, for
+ * example "ipc". See namespaces in snap-linux(6).
  */
 bool
 maketask_isapart(const struct maketask *t, const char *kind)
@@ -228,10 +228,9 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Parse a file of t's record that has a single line of numbers into v. name is
- * the name of the file. form is a format for words_form, and desc describes the
- * line in errstr. Return 1 on success, 0 if there is no such file, or -1 with
- * errstr set.
+ * Parse the file called name in t's record, a single line of numbers, into v.
+ * form is a format for words_form(), and desc describes the line in errstr.
+ * Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
@@ -241,7 +240,7 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 }
 
 /*
- * Parse the file called name in t's record, as maketask_one does. If there is
+ * Parse the file called name in t's record, as maketask_one() does. If there is
  * no such file, record that t cannot be restored, and return 0.
  */
 int
@@ -257,7 +256,7 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 
 /*
  * Return true if the records of t and u both have a file called name, with
- * equal content.
+ * identical content.
  */
 bool
 maketask_same(const struct maketask *t, const struct maketask *u,

@@ -12,8 +12,8 @@
 enum { NOBODY = 65534 }; /* overflowuid: stands for an ID that is not mapped */
 
 /*
- * Read an ID map (proc_pid_uid_map(5)) from the file called name in the root's
- * record into ids.
+ * Read into ids the ID map (proc_pid_uid_map(5)) from the file called name in
+ * the root process's record.
  */
 static int
 map_read(struct criumake *m, const char *name, struct makeids *ids)
@@ -77,8 +77,8 @@ id_map(const struct criumake *m, const struct makeids *ids, uint64_t id)
 }
 
 /*
- * Translate user ID id of a record to the user namespace that criu creates.
- * Return id itself if criu creates none.
+ * Translate id, a user ID from a record, to an ID in the user namespace that
+ * criu creates. Return id itself if criu creates none.
  */
 uint32_t
 makeusers_uid(const struct criumake *m, uint64_t id)
@@ -87,8 +87,8 @@ makeusers_uid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Translate group ID id of a record to the user namespace that criu creates.
- * Return id itself if criu creates none.
+ * Translate id, a group ID from a record, to an ID in the user namespace that
+ * criu creates. Return id itself if criu creates none.
  */
 uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)

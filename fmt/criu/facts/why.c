@@ -78,8 +78,8 @@ words_add(struct buf *b, uint64_t kinds, const char *sep)
 }
 
 /*
- * Return the set with only the kind that the n bytes at s name, or 0 if there
- * is no such kind.
+ * Return the set that has only the kind named by the n bytes at s, or 0 if
+ * there is no such kind.
  */
 static uint64_t
 word_kind(const char *s, size_t n)
@@ -94,8 +94,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add kinds to the set *leave. list has their names, separated by commas.
- * Return 0, or -1 with errstr set to a message that lists all names.
+ * Add to the set *leave the kinds named in list, separated by commas. Return 0,
+ * or -1 with errstr set to a message that lists all names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -123,9 +123,9 @@ criu_leave(const char *list, uint64_t *leave)
 }
 
 /*
- * Format a sentence as vprintf(3) does. Put a prefix before it that names
- * process t and its descriptor fd; each may be NULL. Return the sentence, which
- * the caller must free, or NULL with errstr set if memory runs out.
+ * Format a sentence as vprintf(3) does, after a prefix that names process t and
+ * its descriptor fd; either may be NULL. Return the sentence, which the caller
+ * must free, or NULL with errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -164,10 +164,10 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 
 /*
  * Record in m the reason why a thing of this kind cannot be restored. The
- * caller must leave it out. It belongs to process t and its descriptor fd; each
- * may be NULL. The reason is formatted as by printf(3). Unless kind is
- * WHY_NEVER, reason_print adds ": cannot be restored" or ": left out". Return
- * 0, or -1 with errstr set if memory runs out.
+ * caller must leave it out. The thing belongs to process t and its descriptor
+ * fd; either may be NULL. The reason is formatted as by printf(3). Unless kind
+ * is WHY_NEVER, reason_print() adds ": cannot be restored" or ": left out".
+ * Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_refuse(struct criumake *m, const struct maketask *t,
@@ -184,8 +184,8 @@ make_refuse(struct criumake *m, const struct maketask *t,
 
 /*
  * Record in m that mapping v of process t cannot be restored. why is the
- * reason, and kind the class of the reason. Return 0, or -1 with errstr set if
- * memory runs out.
+ * reason, and kind is its class. Return 0, or -1 with errstr set if memory runs
+ * out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -215,10 +215,10 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 }
 
 /*
- * Record in m a note: how something will differ after the restore. The note is
- * a complete sentence, formatted as by printf(3). It is about process t or its
- * descriptor fd; each may be NULL. Return 0, or -1 with errstr set if memory
- * runs out.
+ * Record in m a note on how something will differ after the restore. The note
+ * is a complete sentence, formatted as by printf(3). It is about process t or
+ * its descriptor fd; either may be NULL. Return 0, or -1 with errstr set if
+ * memory runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,
@@ -294,7 +294,7 @@ make_word(const struct criumake *m, const char *option, const char *value)
 /*
  * Report reason r through o->warn. obstacles is the set of kinds that prevent
  * writing. If the set is empty, report that the thing is left out. Otherwise
- * report only a reason whose kind is in the set.
+ * report the reason only if its kind is in the set.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -342,9 +342,9 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 /*
  * Decide whether the recorded reasons prevent writing. A reason of kind
  * WHY_NEVER always does, and one of kind WHY_CGROUPS never does. Any other does
- * unless its kind is in m->opts->leave. If none does, report all reasons and
- * notes through m->opts, and return 0. Otherwise report only the reasons that
- * do, and return -1 with errstr set.
+ * unless its kind is in m->opts->leave. If no reason does, report all reasons
+ * and notes through m->opts, and return 0. Otherwise report only the reasons
+ * that prevent it, and return -1 with errstr set.
  */
 int
 makewhy_judge(const struct criumake *m)
@@ -386,7 +386,7 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Record a reason for each missing range of pages of im between start and end.
+ * Record a reason for each range of pages that im lacks between start and end.
  * A page is missing from the snapshot if it could not be read. im may be NULL.
  * whose and pid name the owner of the memory. Return 0, or -1 with errstr set.
  */

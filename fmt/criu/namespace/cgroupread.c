@@ -29,8 +29,8 @@ cgpath_sound(const char *path)
 }
 
 /*
- * Set perm to the octal mode, the user and the group at *s. A blank follows
- * each. Advance *s past them. Return false if they are malformed.
+ * Set perm to the octal mode, the user and the group at *s, each followed by a
+ * blank. Advance *s past them. Return false if they are malformed.
  */
 static bool
 perms_take(char **s, uint64_t perm[3])

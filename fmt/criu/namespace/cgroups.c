@@ -27,9 +27,9 @@ static const char *const mode_word[] = {
 };
 
 /*
- * Set *mode to the value of enum criu_cgroups that word stands for. word is an
- * argument of criu's option --manage-cgroups. Return 0, or -1 with errstr set
- * to a message that lists all words.
+ * Set *mode to the value of enum criu_cgroups for word, an argument of criu's
+ * option --manage-cgroups. Return 0, or -1 with errstr set to a message that
+ * lists all words.
  */
 int
 criu_cgroups(const char *word, unsigned int *mode)
@@ -46,9 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefix of each cgroup path that is root or below it, in the hierarchy
- * whose controllers are list. A line of cgroups/roots gives list and root,
- * which is the root of the cgroup namespace.
+ * In the hierarchy with controllers list, set the prefix of each cgroup path
+ * that is root or is below root. Both come from a line of cgroups/roots: root
+ * is the root of the cgroup namespace.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -97,9 +97,10 @@ roots_read(struct criumake *m)
 
 /*
  * Read the roots of the cgroup namespace that criu creates. criu creates one if
- * the root process was not in snap's. Record a note if the roots are unknown.
- * Record a note for each process that was in a cgroup namespace other than that
- * of the root process: criu restores all processes in one.
+ * the root process was not in snap's namespace. Record a note if the roots are
+ * unknown. Record a note for each process that was in a different cgroup
+ * namespace from the root process: criu restores all processes in one
+ * namespace.
  */
 static int
 space_read(struct criumake *m)

@@ -9,8 +9,8 @@
 
 enum {
 	CGROUP_CRIUS = CRIUS_IDS, /* ID of the set that criu itself is in */
-	CGROUP_PATH = 2048	/* maximum size of a path in bytes; buffers of
-				   criu are twice as large */
+	CGROUP_PATH = 2048	/* maximum size of a path in bytes; criu's
+				   buffers are twice as large */
 };
 
 struct cgprop {			/* a property of a cgroup */
@@ -39,9 +39,8 @@ struct cgdirs {			/* the cgroups in records */
 struct cgmember {		/* the cgroup of a set in one hierarchy */
 	const char	*list;	/* list and path are borrowed */
 	const char	*path;
-	size_t		 prefix; /* length of the root of the cgroup namespace,
-				    with which path begins; 0: path does not
-				    begin with it */
+	size_t		 prefix; /* length of the cgroup namespace's root, if
+				    path begins with that root; otherwise 0 */
 };
 
 struct cgset {			/* a combination of cgroups that processes

@@ -14,8 +14,7 @@
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Parse s->from, the contents of the file cgroup of a record, into s->v and
- * s->text.
+ * Parse s->from, the content of a record's file cgroup, into s->v and s->text.
  */
 static int
 members_take(struct cgset *s)
@@ -47,8 +46,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return true if any process is in a cgroup other than the root cgroup of the
- * hierarchy whose controllers are list.
+ * Return true if, in the hierarchy with controllers list, any process is in a
+ * cgroup other than the root.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -65,8 +64,8 @@ list_used(const struct makecgroups *c, const char *list)
 
 /*
  * Remove unused hierarchies from all sets. A hierarchy is unused if it has no
- * controller and every process is in its root cgroup. If it were written, criu
- * would create it again.
+ * controller and every process is in its root cgroup. If an unused hierarchy
+ * were written, criu would create it again.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -148,8 +147,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set the member cgset of each thread whose cgroups differ from those of its
- * process p. Only the records of such threads have a file cgroup.
+ * Set cgset in each thread of process p whose cgroups differ from those of p.
+ * Only the records of such threads have a file cgroup.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)

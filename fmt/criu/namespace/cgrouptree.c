@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CONTROL = 400 };	/* maximum size of the value of
-				   cgroup.subtree_control in bytes; criu adds a
+enum { MAX_CONTROL = 400 };	/* maximum size in bytes of a
+				   cgroup.subtree_control value; criu adds a
 				   sign to each controller, in a buffer of 1024
 				   bytes */
 
@@ -41,7 +41,7 @@ dir_cmp(const void *a, const void *b)
 		s++;
 		t++;
 	}
-	if (*s == *t)	/* equal paths: the one with more properties comes
+	if (*s == *t)	/* identical paths: the one with more properties comes
 			   first */
 		return x->nprop > y->nprop ? -1 : x->nprop < y->nprop;
 	c = *s == '\0' ? 0 : *s == '/' ? 1 : 2 + (unsigned char)*s;
@@ -50,11 +50,11 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d must be written. Write each cgroup that has a
- * process, and all cgroups below it. In version 2, in mode CGROUPS_SOFT and
- * without --cgroup-root, also write the cgroups above it, so that criu creates
- * missing ones. The other modes create no cgroups, accept no existing ones, or
- * change the properties of existing ones (where criu 4.1 fails on
+ * Return true if cgroup d must be written: if it has a process, or is below a
+ * cgroup that has one. In version 2, in mode CGROUPS_SOFT and without
+ * --cgroup-root, also return true if d is above such a cgroup, so that criu
+ * creates missing ones. The other modes create no cgroups, accept no existing
+ * ones, or change the properties of existing ones (where criu 4.1 fails on
  * cgroup.subtree_control).
  */
 static bool
@@ -76,8 +76,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add to t->dir each cgroup that has a process but that no record describes, so
- * that criu creates it if it is missing. Record a note for each.
+ * Add to t->dir each cgroup that has a process but is described by no record,
+ * so that criu creates it if it is missing. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -131,7 +131,8 @@ dirs_choose(struct tree *t)
 }
 
 /*
- * Return true if p, a version 2 property, has the value that a new cgroup has.
+ * Return true if p, a version 2 property, has the value that it has in a new
+ * cgroup.
  */
 static bool
 is_initial(const struct cgprop *p)
@@ -160,10 +161,11 @@ is_initial(const struct cgprop *p)
 
 /*
  * Return true if property p must be written. In version 1, every property must.
- * In version 2, leave out a value of several lines: criu would write only the
- * first. Leave out a cpu.weight of 0, which means that cpu.idle is set. Leave
- * out initial values in the modes in which criu sets properties only of cgroups
- * that it creates, because the kernel of the restore may lack the property.
+ * In version 2, return false for a value of several lines, of which criu would
+ * write only the first. Return false for a cpu.weight of 0, which means that
+ * cpu.idle is set. Return false for an initial value in the modes in which criu
+ * sets properties only of cgroups that it creates: the kernel at the restore
+ * may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)
@@ -185,7 +187,7 @@ prop_written(const struct tree *t, const struct cgprop *p)
 
 /*
  * Return the value of property p in the form that criu writes: -1 for no limit,
- * and only the first number of memory.oom_control.
+ * and for memory.oom_control only the first number.
  */
 static const char *
 prop_value(const struct cgprop *p)
@@ -301,8 +303,8 @@ names_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Add to e the hierarchies in which the processes are. m->msgs owns the parts
- * of e. Return 0, or -1 with errstr set.
+ * Add to e the hierarchies that the processes are in. m->msgs owns the parts of
+ * e. Return 0, or -1 with errstr set.
  */
 int
 cgtrees_make(struct criumake *m, Criu__Cgroup *e)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 }; /* types in sysctl.proto of criu */
+enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 }; /* types in criu's sysctl.proto */
 
 static const char *const conf4[] = {
 	"accept_local", "accept_redirects", "accept_source_route", "arp_accept",
@@ -46,8 +46,8 @@ static const char *const conf6[] = {
 CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
- * Read the settings in a file of t's record into *s. file is the name of the
- * file. Each line is a name, a blank and a value. Free *s with settings_free,
+ * Read into *s the settings from the file named file in t's record. Each line
+ * is a name, a blank and a value. The caller frees *s with settings_free(),
  * even on failure. Return 0, or -1 with errstr set.
  */
 int
@@ -92,7 +92,7 @@ setting_find(const struct settings *s, const char *name)
 
 /*
  * Set c to the setting called name in s. Store it as a number if number is set,
- * otherwise as text. Leave c without a value if s does not have the setting.
+ * otherwise as text. Leave c without a value if s lacks the setting.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* values of linux/if_link.h and
+enum {				/* values from linux/if_link.h and
 				   linux/if_arp.h */
 	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
 	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
@@ -21,8 +21,8 @@ enum {				/* values of linux/if_link.h and
 enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 };
 
 /*
- * Set *l to the next link in f, and advance f past it. f is the file net/links
- * of a record. Return false if there is none.
+ * Set *l to the next link in f, the file net/links of a record, and advance f
+ * past that link. Return false if there is none.
  */
 bool
 link_next(struct recfile *f, struct link *l)
@@ -50,7 +50,7 @@ link_next(struct recfile *f, struct link *l)
 
 /*
  * Return true if l is a link that a loaded module creates in every new
- * namespace. Such links are left out, as criu does.
+ * namespace. We leave out such links, as criu does.
  */
 static bool
 link_isgiven(const struct link *l)
@@ -78,10 +78,10 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Add an option for link l to criu's command line if its peer was in snap's
- * namespace. The option gives the name of the peer and of its bridge, both from
- * peers. If the peer has no bridge, record a note that the restored peer has no
- * address and is not up.
+ * If the peer of link l was in snap's namespace, add an option for l to criu's
+ * command line. The option gives the names of the peer and its bridge, both
+ * from peers. If the peer has no bridge, record a note that the restored peer
+ * has no address and is not up.
  */
 static int
 peer_report(struct criumake *m, const struct settings *peers,
@@ -104,7 +104,7 @@ peer_report(struct criumake *m, const struct settings *peers,
 
 /*
  * Record a reason for each link in t's record that criu cannot create. Set *all
- * to true if there is no such link, and to false otherwise. Return 0, or -1
+ * to true if criu can create all links, otherwise to false. Return 0, or -1
  * with errstr set.
  */
 int
@@ -175,8 +175,8 @@ link_write(struct criumake *m, struct buf *b, const struct link *l,
 }
 
 /*
- * Write netdev-N.img: all links of a type that criu can create, with their
- * settings from s. Return 0, or -1 with errstr set.
+ * Write netdev-N.img with all links of a type that criu can create, and with
+ * their settings from s. Return 0, or -1 with errstr set.
  */
 int
 netlinks_write(struct criumake *m, const struct settings *s)

@@ -13,8 +13,7 @@
 
 /*
  * Record a note that the thing called name in the network namespace is not
- * restored. kind is the kind of the thing with an article, such as "the
- * option".
+ * restored. kind says what it is, with an article, such as "the option".
  */
 static int
 lost_note(struct criumake *m, const char *kind, const char *name)
@@ -24,15 +23,15 @@ lost_note(struct criumake *m, const char *kind, const char *name)
 }
 
 /*
- * Record a note for each option of bridge l that differs from that of a new
- * bridge. The len bytes at data are the IFLA_INFO_DATA of l.
+ * Record a note for each option of bridge l whose value differs from that in a
+ * new bridge. The len bytes at data are the attribute IFLA_INFO_DATA of l.
  */
 static int
 bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
     size_t len)
 {
-	/* IFLA_BR_ of linux/if_link.h; initial values of br_dev_setup in the
-	   kernel's net/bridge/br_device.c */
+	/* IFLA_BR_ of linux/if_link.h; initial values from br_dev_setup() in
+	   the kernel's net/bridge/br_device.c */
 	static const struct {
 		unsigned int	 type;
 		size_t		 size;
@@ -183,8 +182,8 @@ queueing_note(struct criumake *m)
 }
 
 /*
- * Record a note for each setting that differs from that of a new network
- * namespace. Also record one on the connections that its packet filters track.
+ * Record a note for each setting whose value differs from that in a new network
+ * namespace. Also record a note on the connections that packet filters track.
  */
 static int
 settings_note(struct criumake *m, const struct settings *s)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* values of linux/rtnetlink.h and
+enum {				/* values from linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
@@ -88,8 +88,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return true if the route in msg must be written. Leave out routes that the
- * kernel adds by itself, for an address or as a clone of another route.
+ * Return true if the route in msg must be written. Return false for routes that
+ * the kernel adds by itself, for an address or as a clone of another route.
  */
 static bool
 route_counts(const struct message *msg)
@@ -99,9 +99,9 @@ route_counts(const struct message *msg)
 }
 
 /*
- * Return true if the rule in msg must be written. Leave out an IPv6 rule that
- * every namespace has. Before a restore, criu removes the IPv4 rules of the
- * namespace, but not the IPv6 rules (restore_ip_dump in its criu/net.c).
+ * Return true if the rule in msg must be written. Return false for an IPv6 rule
+ * that every namespace has: before a restore, criu removes the IPv4 rules of
+ * the namespace, but not the IPv6 rules (restore_ip_dump() in its criu/net.c).
  */
 static bool
 rule_counts(const struct message *msg)
@@ -139,8 +139,8 @@ message_add(struct buf *b, const struct message *msg, unsigned int omit)
 
 /*
  * Write image-N.img in the form that ip(8) restores: the number magic, then the
- * messages in the record's file called name. body is the size of the body of a
- * message in bytes. If wanted is not NULL, write only messages for which it
+ * messages in the record's file called name. body is the size of a message body
+ * in bytes. If wanted is not NULL, write only messages for which wanted()
  * returns true.
  */
 static int
@@ -200,7 +200,7 @@ listed_write(struct criumake *m, const char *name, const char *image,
 int
 makenet_write(struct criumake *m)
 {
-	enum {			/* values of iproute2: ip/ipaddress.c,
+	enum {			/* values from iproute2: ip/ipaddress.c,
 				   iproute.c and iprule.c */
 		ADDRESSES = 0x47361222, ROUTES = 0x45311224,
 		RULES = 0x71706986

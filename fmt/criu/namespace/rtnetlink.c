@@ -18,7 +18,7 @@ aligned(size_t n)
 
 /*
  * Set *m to the next message of file f, and advance f past it. Skip messages
- * whose body has fewer than body bytes. Return false if there is none.
+ * whose body has fewer than body bytes. Return false if no message is left.
  */
 bool
 message_next(struct recfile *f, size_t body, struct message *m)
@@ -74,8 +74,8 @@ attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
 }
 
 /*
- * Set *v to the 4-byte number in the attribute of this type of message m.
- * Return false if there is no such attribute.
+ * Set *v to the 4-byte number in message m's attribute of this type. Return
+ * false if there is no such attribute.
  */
 bool
 message_number(const struct message *m, unsigned int type, uint32_t *v)
@@ -91,9 +91,9 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 }
 
 /*
- * Copy the string in an attribute of this type to text, which has size bytes.
- * Find the attribute in the len bytes at p. Set text to "" if there is none or
- * the string is too long.
+ * Find the attribute of this type in the len bytes at p, and copy its string to
+ * text, which has size bytes. Set text to "" if there is no such attribute or
+ * its string is too long.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

@@ -2,7 +2,7 @@
  * Decide which namespaces criu creates for the processes; in all other kinds of
  * namespaces they are restored in those of criu. criu creates a namespace if
  * its ID for the processes differs from that for criu itself:
- * prepare_pstree_kobj_ids of its criu/pstree.c.
+ * prepare_pstree_kobj_ids() in its criu/pstree.c.
  *
  *	pid	if the root process is the init of a pid namespace
  *	uts	if the record has a host name and a domain name
@@ -47,11 +47,11 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * If something is mounted below the directory of --root, clear m->users and
- * record a reason: criu cannot create the user namespace. criu binds the
- * directory of --root without the mounts below it (do_mount_root_v2 in its
- * mount-v2.c). The kernel forbids this in a user namespace (has_locked_children
- * in its fs/namespace.c).
+ * If something is mounted below the directory given with --root, clear m->users
+ * and record a reason: criu cannot create the user namespace. criu binds that
+ * directory without the mounts below it (do_mount_root_v2() in its mount-v2.c).
+ * The kernel forbids this in a user namespace (has_locked_children() in its
+ * fs/namespace.c).
  */
 static int
 users_check(struct criumake *m)
@@ -69,10 +69,10 @@ users_check(struct criumake *m)
 /*
  * Record a reason for each namespace of the root process that criu cannot
  * create, if it differs from snap's. The process would be restored in criu's
- * namespace, where it would find other files and other objects. Record none if
- * the process is not an init (the first process of a pid namespace): the user
- * can create namespaces and start criu in them. Return 0, or -1 with errstr
- * set.
+ * namespace, where it would find different files and objects. Record no reason
+ * if the process is not an init (the first process of a pid namespace): the
+ * user can create namespaces and start criu in them. Return 0, or -1 with
+ * errstr set.
  */
 int
 makespaces_check(struct criumake *m)
@@ -110,8 +110,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids. If own is set, they are the IDs of criu itself,
- * otherwise the IDs of the processes.
+ * Set the namespace IDs in ids: those of criu itself if own is true, otherwise
+ * those of the processes.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)

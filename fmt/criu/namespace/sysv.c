@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_SEGMENTS = 4096 };	/* SHMMNI of linux/shm.h */
+enum { MAX_SEGMENTS = 4096 };	/* SHMMNI from linux/shm.h */
 
 /*
  * Return true if v is a mapping of System V shared memory.
@@ -71,8 +71,8 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Count the mappings of each segment in t, and add the count to the member
- * mapped of the segment.
+ * Count t's mappings of each segment, and add the count to the segment's member
+ * mapped.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -93,7 +93,8 @@ sysv_count(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read the segments in t's record into m->sysv, and count the mappings of t.
+ * Read the segments in t's record into m->sysv, and count t's mappings of
+ * segments.
  */
 static int
 sysv_task(struct criumake *m, const struct maketask *t)
@@ -118,8 +119,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 		if (sysv_find(m, v[SYSV_ID]) != NULL)
 			continue;
 		if (m->nsysv == MAX_SEGMENTS) {
-			rc = errstr_set("more than %d segments of System V "
-			    "shared memory", MAX_SEGMENTS);
+			rc = errstr_set("more than %d System V shared "
+			    "memory segments", MAX_SEGMENTS);
 			break;
 		}
 		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
@@ -134,8 +135,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read the segments of all processes to restore, and find the record of their
- * IPC namespace. Return 0, or -1 with errstr set.
+ * Read the segments of all processes to restore, and find a record that
+ * describes their IPC namespace. Return 0, or -1 with errstr set.
  */
 int
 makesysv_read(struct criumake *m)
@@ -151,8 +152,9 @@ makesysv_read(struct criumake *m)
 /*
  * Return true if v is one of a sequence of mappings of t that cover all of
  * segment o. The mappings must be adjacent and in order, as after shmat(2). len
- * is the size of the segment in bytes, rounded up to whole pages. Pass the
- * first mapping of a sequence first: that call sets o->whole.
+ * is the size of the segment in bytes, rounded up to whole pages. The caller
+ * must pass the first mapping of a sequence first, since that call sets
+ * o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -254,7 +256,7 @@ static const struct {		/* limits of an IPC namespace */
 };
 
 /*
- * Set the limit in e that the current line of w gives. Skip an unknown limit.
+ * Set in e the limit that the current line of w gives. Skip an unknown limit.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)
@@ -298,7 +300,7 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 
 /*
  * Write ipcns-var-N.img with the limits of the IPC namespace. For a limit that
- * no record has, write the value that it has in a new namespace.
+ * no record has, write its value in a new namespace.
  */
 static int
 limits_write(struct criumake *m)

@@ -47,8 +47,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Set *f to the file for the object with the numbers v, in directory folder of
- * t's record. If there is no such file, set f->len to 0.
+ * Set *f to the file, in directory folder of t's record, for the object whose
+ * numbers are v. If there is no such file, set f->len to 0.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -120,9 +120,9 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Read the next message of f, and advance f past it. Set e to its type and
- * size, and *data to its bytes. Return false if there is none or it is
- * malformed.
+ * Read the next message of f, and advance f past it. Set e to the message's
+ * type and size, and *data to its bytes. Return false if there is no message or
+ * it is malformed.
  */
 static bool
 message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
@@ -221,9 +221,9 @@ is_inits(const struct maketask *t)
 
 /*
  * Record that the POSIX message queue on the current line of w cannot be
- * restored. The line is from the file mqueues. criu mounts the file system of
- * the queues without files. Record nothing if the root process is not an init:
- * the queue may still exist where criu runs.
+ * restored. The line is from the file mqueues. criu mounts an empty file system
+ * for the queues. Record nothing if the root process is not an init: the queue
+ * may still exist where criu runs.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,

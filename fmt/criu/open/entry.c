@@ -84,9 +84,9 @@ makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Set the interval and the time left of timer f in msg. A periodic timer that
- * expired and was not read has no time left. Give it a full interval: 0 would
- * disarm it. Return 0.
+ * Set in msg the interval of timer f and the time left. A periodic timer that
+ * has expired but was not read has no time left: give it a full interval,
+ * because 0 would disarm it. Return 0.
  */
 int
 maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -113,10 +113,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add the deleted directory path to files.img, and set *id to its ID. It is the
- * directory that the link called name in t's record pointed to. Return 1 on
- * success, 0 if too little is recorded about the directory, or -1 with errstr
- * set.
+ * Add the deleted directory path to files.img, and set *id to its ID. path is
+ * where the link called name in t's record pointed. Return 1 on success, 0 if
+ * too little is recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -176,7 +175,7 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Write fs-N.img of process t. Write also fdinfo-N.img and the locks of t,
+ * Write fs-N.img of process t. Also write fdinfo-N.img and the locks of t,
  * unless t shares the descriptors of another process. Return 0, or -1 with
  * errstr set.
  */

@@ -29,9 +29,9 @@ open_write(struct criumake *m, struct makeopen *f)
 
 /*
  * Return the open file that must be written before f, or NULL if there is none.
- * criu must read the peer of a UNIX socket before the socket, unless the peer
- * names the socket as its own peer (try_resolve_unix_peer in its sk-unix.c). A
- * listening socket comes before a connection that it has yet to accept. The
+ * criu must read a UNIX socket's peer before the socket itself, unless the
+ * socket is also the peer's peer (try_resolve_unix_peer() in criu's sk-unix.c).
+ * A listening socket comes before a connection that it has yet to accept. The
  * returned file needs no other file before it.
  */
 static struct makeopen *

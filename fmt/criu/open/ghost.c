@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 /*
- * Return the file with inode ino on device dev that is embedded in the
- * snapshot, or NULL if there is none.
+ * Return the embedded file with inode ino on device dev, or NULL if there is
+ * none.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
@@ -21,9 +21,9 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Parse the numbers in a file of the record of embedded file p into v. name is
- * the name of the file in the record. form is the format of the numbers
- * (words_form). Return true if the file exists and is valid.
+ * Parse into v the numbers in the file called name in the record of p, an
+ * embedded file. form is their format (words_form()). Return true if the file
+ * exists and is valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -134,8 +134,8 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 }
 
 /*
- * Write ghost-file-N.img of inode n to im. content is the embedded file with
- * its content, or NULL.
+ * Write to im the ghost-file-N.img for inode n. content is the embedded file
+ * with the inode's content, or NULL.
  */
 static void
 ghost_write(const struct criumake *m, struct made *im, struct proc *content,
@@ -176,8 +176,8 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 }
 
 /*
- * Set *id to the number of the ghost-file-N.img of inode n. Create the image on
- * the first call for n.
+ * Set *id to the number of the ghost-file-N.img for inode n. Create the image
+ * on the first call for n.
  */
 static int
 ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
@@ -205,8 +205,8 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 
 /*
  * Mark file id of files.img as deleted, so that criu creates it from content. n
- * is the inode of the file. content is NULL if the file is empty or has no
- * content because of its type. Return 0, or -1 with errstr set.
+ * is the inode of the file. content is NULL if the file is empty or of a type
+ * without content. Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* values of linux/socket.h */
-	MPTCP = 262			/* value of uapi/linux/in.h */
+	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* values from linux/socket.h */
+	MPTCP = 262			/* value from uapi/linux/in.h */
 };
 
 enum { MAX_REPORTED = 16 };	/* maximum number of connections reported one
@@ -34,8 +34,8 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record notes on the unread bytes and the pending error that a socket whose
- * connection has ended loses. The socket is that of descriptor fd of t.
+ * Record notes on the unread bytes and the pending error that are lost with an
+ * ended connection. Descriptor fd of t refers to its socket.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -56,7 +56,7 @@ ended_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Return true if address a of f is link-local and so needs an interface name
- * (needs_scope_id in criu's sk-inet.c).
+ * (needs_scope_id() in criu's sk-inet.c).
  */
 static bool
 is_linklocal(const struct makeopen *f, const struct makeaddress *a)
@@ -132,7 +132,7 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 	/* criu sets SO_BROADCAST only after it has connected the socket */
 	if (!is_v6(f) && n->remote.word[0] == UINT32_MAX)
 		return "connected to a broadcast address";
-	/* criu would take it for a connection: tcp_connection of its
+	/* criu would take it for a connection: tcp_connection() in its
 	   sk-inet.c */
 	return f->v[OK_SOCKET][SOCK_TYPE] == TYPE_RAW &&
 	    protocol_of(f) == IPPROTO_TCP ? "raw, and connected" : NULL;
@@ -164,7 +164,7 @@ makeinet_kind(const struct makeopen *f)
 
 /*
  * Record a note for each thing that an IPv4 or IPv6 socket loses when it is
- * restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * restored. Descriptor fd of t refers to the socket. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -195,7 +195,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record a note with the number of closed connections for which makeinet_note
+ * Record a note with the number of closed connections for which makeinet_note()
  * recorded no note. Return 0, or -1 with errstr set.
  */
 int

@@ -65,7 +65,7 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return the ends of the pipe or FIFO that open file f is: PIPE_READ,
+ * Return the ends of its pipe or FIFO for which f is open: PIPE_READ,
  * PIPE_WRITE, or PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
@@ -84,7 +84,8 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * Set the member ends of each open file to the restored ends of its inode.
+ * In each open file, set the member ends to those ends of its inode that are
+ * restored.
  */
 static void
 ends_find(struct criumake *m)
@@ -137,8 +138,8 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record that descriptor fd of process t cannot be restored. The reason is
- * fd->open->why. Put the name of the kind of the file before it, if there is
- * such a name and the reason is not the same.
+ * fd->open->why. Precede it with the name of the file's kind, if there is such
+ * a name and it differs from the reason.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -159,8 +160,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Record a note for each thing that the file of descriptor fd of t loses when
- * it is restored. Do this only once for all descriptors of an open file.
+ * Record a note for each thing that the open file of descriptor fd of t loses
+ * when it is restored. Do this only once for each open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -177,9 +178,10 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Decide which open files cannot be restored. Record a reason for each of their
- * descriptors. An open file that needs one of them cannot be restored either,
- * so repeat this until nothing changes. Return 0, or -1 with errstr set.
+ * Decide which open files cannot be restored. An open file that needs one of
+ * them cannot be restored either, so repeat this until nothing changes. Then
+ * record a reason for each of their descriptors, and notes for the others.
+ * Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)

@@ -87,8 +87,8 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Return the ID of the namespace of kind flag (such as CLONE_NEWNET) that is
- * open and that criu does not create. Return 0 if there is none.
+ * If the open namespaces include one of kind flag (such as CLONE_NEWNET) that
+ * criu does not create, return its ID. Otherwise return 0.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

@@ -86,8 +86,8 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 		return NULL;
 	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
 		return "a socket whose other end is not in the snapshot";
-	/* The kernel would not let f connect to the peer again:
-	   unix_may_send of its net/unix/af_unix.c. */
+	/* The kernel would not let f connect to the peer again: unix_may_send()
+	   in its net/unix/af_unix.c. */
 	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
 	    "a socket whose other end is connected to a third socket";
 }
@@ -108,8 +108,8 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 
 /*
  * Return the reason why epoll set f cannot be restored, or NULL if it can. The
- * process that creates the set must have a descriptor of each file in it. Set
- * the descriptor numbers in the set to the numbers in that process.
+ * process that creates the set must have a descriptor for each file in the set.
+ * Set the descriptor numbers in the set to those in that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
@@ -135,8 +135,8 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return true if f is a POSIX message queue in a mount namespace that criu
- * creates. The kernel keeps the queues on a mount of their own, so the new
- * namespace has none.
+ * creates. The kernel keeps the queues on a mount of their own, which the new
+ * namespace lacks.
  */
 bool
 makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)

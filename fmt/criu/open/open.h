@@ -29,7 +29,7 @@
 
 #include "criu/facts/facts.h"
 
-enum {				/* values of include/net/tcp_states.h and
+enum {				/* values from include/net/tcp_states.h and
 				   sys/socket.h */
 	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
 	TYPE_STREAM = 1, TYPE_DGRAM, TYPE_RAW, SHUT_BOTH = 3

@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers of the
+enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers in the
 						   keys OK_BOUND and
 						   OK_FRAMES */
 

@@ -14,7 +14,7 @@ enum {
 };
 
 /*
- * Mark as used the open files that are queued in a used socket. Do the same for
+ * Mark as used each open file that is queued in a used socket. Do the same for
  * each socket that is marked in this way. Return 0, or -1 with errstr set.
  */
 int
@@ -59,7 +59,7 @@ sent_to(const struct criumake *m, const struct makeopen *o)
  * Return the socket whose queue criu can restore only after it has created o.
  * Return NULL if there is none. criu restores a queue by sending the data from
  * a socket that is connected to the owner of the queue. If two sockets are
- * connected to each other, each of them waits for the other only.
+ * connected to each other, each of them waits only for the other.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -95,8 +95,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Record that criu now has open file o. Append o, and the socket that waits for
- * it, to m->turn if they are ready (turn_take).
+ * Record that criu now has open file o. Append o and the socket that waits for
+ * o to m->turn, each only if it is ready (turn_take()).
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -115,9 +115,9 @@ present_set(struct criumake *m, struct makeopen *o)
 /*
  * Set m->turn to an order in which criu can restore the queues of sockets. criu
  * restores the descriptors queued in a socket only if it already has the socket
- * that sent them. A process must have that socket, or criu must have received
- * it from an earlier queue (prepare_scms in its sk-queue.c). Return 0, or -1
- * with errstr set.
+ * that sent them: either a process has that socket, or criu received it from an
+ * earlier queue (prepare_scms() in its sk-queue.c). Return 0, or -1 with errstr
+ * set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -200,8 +200,8 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that the credentials of senders in the queue of a UNIX socket cannot
- * be restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * Record that the senders' credentials in the queue of a UNIX socket cannot be
+ * restored. Descriptor fd of t refers to the socket. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -242,10 +242,10 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Append a packet in the queue of socket f to image b. nth is the number of the
- * packet, and data has its n bytes. *next is the index of the first descriptor
- * that is not written yet. Advance it past those of the packet. All files must
- * already have their numbers.
+ * Append packet number nth in the queue of socket f to image b. data has the
+ * packet's n bytes. *next is the index of the first descriptor not written yet.
+ * Advance *next past the packet's descriptors. All files must already have
+ * their IDs in files.img.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -320,8 +320,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 		off += (size_t)n;
 	}
 	l = makekeys_lines(f, OK_PASSED, &passed);
-	return next == passed ? 0 : errstr_set("socket/%" PRIu64 ": %"
-	    PRIu64 " packets, but descriptors for packet %" PRIu64,
+	return next == passed ? 0 : errstr_set("socket/%" PRIu64 ": only %"
+	    PRIu64 " packets, but there are descriptors for packet %" PRIu64,
 	    f->v[OK_INO][0], nth, l[next].v[PASSED_PACKET]);
 }
 

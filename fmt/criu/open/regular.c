@@ -29,8 +29,8 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 /*
  * Add open file f to files.img with number id. If bare is set, f is a FIFO or a
  * terminal, and the entry is only for its path. Write the size only if f is
- * open for reading only: criu refuses a file of another size. Return 0, or -1
- * with errstr set.
+ * open only for reading: criu refuses a file of a different size. Return 0, or
+ * -1 with errstr set.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -102,7 +102,7 @@ build_id(struct image *im, uint32_t words[16])
 
 /*
  * Return an open file that has inode ino on device dev and whose path is
- * another name of the inode, because the name by which it was opened is
+ * another name for the inode, because the one by which it was opened was
  * deleted. Return NULL if there is none.
  */
 static const struct makeopen *
@@ -157,7 +157,7 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Replace each "\012" in path, which comes from /proc/PID/maps, by a newline
+ * Replace each "\012" in path, which comes from /proc/PID/maps, with a newline
  * (proc_pid_maps(5)).
  */
 static void

@@ -12,7 +12,7 @@
 
 enum {
 	SEAL_SEAL = 1,		/* F_SEAL_SEAL: no seals may be added */
-	HUGE_SHIFT = 26		/* MAP_HUGE_SHIFT of linux/mman.h */
+	HUGE_SHIFT = 26		/* MAP_HUGE_SHIFT from linux/mman.h */
 };
 
 /*
@@ -154,8 +154,8 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 
 /*
  * Add shared memory o as inode id to memfd, the content of memfd.img. Write its
- * pages to pagemap-shmem-N.img, where N is above the numbers of all System V
- * segments: their images have the same name.
+ * pages to pagemap-shmem-N.img, where N is above the IDs of all System V
+ * segments: their images are named in the same way.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,

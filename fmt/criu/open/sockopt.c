@@ -106,15 +106,15 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 
 /*
  * Record the options and multicast groups that a socket loses when it is
- * restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * restored. Descriptor fd of t refers to the socket. Return 0, or -1 with
  * errstr set.
  */
 int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* default of ip(7), which versions of
-					   criu that ignore the field leave */
+	enum { DEFAULT_TTL = 64 };	/* default in ip(7), which remains if a
+					   version of criu ignores the field */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;
@@ -147,8 +147,8 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record each thing that a socket loses when it is restored. The socket is that
- * of descriptor fd of t, and is neither IPv4 nor IPv6. Return 0, or -1 with
+ * Record each thing that a socket loses when it is restored. Descriptor fd of t
+ * refers to the socket, which is neither IPv4 nor IPv6. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -164,9 +164,9 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Store the options of socket f, and the device that it is bound to, in the
- * messages part[]. Any of these may be NULL. If part[OPT_SOCKET] is NULL,
- * memory ran out. Return 0, or -1 with errstr set.
+ * Store the options of socket f, and the device that f is bound to, in the
+ * messages part[]. Any message may be NULL except part[OPT_SOCKET], which is
+ * NULL only if memory ran out. Return 0, or -1 with errstr set.
  */
 int
 makesocket_set(struct criumake *m, const struct makeopen *f,

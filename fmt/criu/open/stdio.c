@@ -21,10 +21,10 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Find the pipes and UNIX sockets that are standard input, output or error of a
- * process. Set stdio in the first open file with the inode of each. Its value
- * is 1 plus the number of the descriptor in the first process that uses it in
- * this way.
+ * Find the pipes and UNIX sockets that are the standard input, output or error
+ * of a process. For each, set stdio in the first open file with the same inode
+ * to 1 plus the descriptor number in the first process that uses it in this
+ * way.
  */
 void
 makestdio_find(struct criumake *m)
@@ -48,8 +48,8 @@ makestdio_find(struct criumake *m)
 }
 
 /*
- * Return true if criu can put its own standard input, output or error in the
- * place of f. f must be a pipe or a UNIX socket whose other end is outside the
+ * Return true if criu can put its own standard input, output or error in place
+ * of f. f must be a pipe or a UNIX socket whose other end is outside the
  * snapshot.
  */
 bool

@@ -11,7 +11,7 @@
 #include <string.h>
 
 
-enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* of
+enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* from
 						linux/tcp.h */
 
 /*
@@ -50,8 +50,8 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find out how connections are locked, and set m->lock. Set it to "" if
- * iptables(8) locks them. If nft(8) does, set it to the name of its table
- * without the prefix "CRIU-". Leave it NULL if no record mentions a lock.
+ * iptables(8) locks them. If nft(8) does, set m->lock to the name of the table
+ * without the prefix "CRIU-". Leave m->lock NULL if no record mentions a lock.
  */
 static int
 lock_find(struct criumake *m)
@@ -125,8 +125,8 @@ maketcp_write(struct criumake *m, const struct makeopen *f,
 	(void)makefind_data(m, "stream", f->v[OK_INO][0], &data);
 	if (s[1] > data.len || s[3] != data.len - s[1] || s[4] > s[3])
 		return errstr_set("stream/%" PRIu64 ": found %zu bytes, "
-		    "expected %" PRIu64 " and %" PRIu64, f->v[OK_INO][0],
-		    data.len, s[1], s[3]);
+		    "expected %" PRIu64 " incoming and %" PRIu64 " outgoing",
+		    f->v[OK_INO][0], data.len, s[1], s[3]);
 	im = make_image(m, CRIU_TCP_STREAM, "tcp-stream-%x.img",
 	    (uint32_t)f->v[OK_INO][0]);
 	if (im == NULL)

@@ -12,7 +12,7 @@
 enum { CCS = 19 };		/* number of control characters in c_cc, one
 				   byte each */
 
-enum { CONTROLLING = 4 };	/* criu's type of /dev/tty */
+enum { CONTROLLING = 4 };	/* criu's type for /dev/tty */
 
 /*
  * criu's types of terminals (its images/tty.proto), and the fixed indexes that
@@ -106,7 +106,7 @@ outer_find(const struct criumake *m)
 /*
  * Return the reason why f cannot be restored, or NULL if it can. f is an end of
  * a pseudoterminal whose master is not restored. Only one such pseudoterminal
- * can be restored: criu puts its own terminal in its place.
+ * can be restored: criu puts its own terminal in the place of that one.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -137,7 +137,7 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 	for (i = 0; i < m->norder; i++) {
 		t = m->order[i];
 		nr = (unsigned int)t->stat.v[STAT_TTY];
-		/* the inverse of new_encode_dev in the kernel's
+		/* the inverse of new_encode_dev() in the kernel's
 		   linux/kdev_t.h */
 		if (nr != 0 && t->pid == t->sid && makedev(nr >> 8 & 0xfff,
 		    (nr & 0xff) | (nr >> 12 & 0xfff00)) == dev)
@@ -148,8 +148,8 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return true if f, which is /dev/tty, becomes the terminal of criu's session.
- * It does if the session leader of its process is not restored: the process
- * then joins criu's session.
+ * It does if the session leader of the process that has f is not restored: the
+ * process then joins criu's session.
  */
 static bool
 is_session(const struct criumake *m, const struct makeopen *f)
@@ -160,8 +160,8 @@ is_session(const struct criumake *m, const struct makeopen *f)
 /*
  * Return the reason why f, which is /dev/tty, cannot be restored, or NULL if it
  * can. criu opens /dev/tty in the process that has f, so the session of that
- * process must have a terminal. This can be a restored terminal that is not
- * criu's own, or criu's terminal if the process joins criu's session.
+ * process must have a terminal. That terminal can be a restored one other than
+ * criu's own, or criu's own if the process joins criu's session.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -215,7 +215,7 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set the terminal modes in e to the numbers of this key of f, and the control
+ * Set the terminal modes in e to f's numbers for this key, and the control
  * characters in e to cc.
  */
 static int
@@ -265,8 +265,8 @@ modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
 }
 
 /*
- * Append an entry for terminal f, which is of kind k, to tty-info.img with
- * number id.
+ * Append to tty-info.img an entry with number id for terminal f, which is of
+ * kind k.
  */
 static int
 info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
@@ -301,7 +301,7 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 
 /*
  * Fill in msg, the protobuf message of terminal f. Add an entry for this end of
- * the terminal to tty-info.img, unless there is one. Return 0, or -1 with
+ * the terminal to tty-info.img, unless it has one already. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -328,9 +328,9 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 /*
  * Record a note if the terminal of descriptor fd of t becomes criu's terminal
  * when it is restored. It does if its master is not restored, or if it is
- * /dev/tty and its session leader is not. criu then has to stay in the
- * foreground. Record this only once for each terminal. Return 0, or -1 with
- * errstr set.
+ * /dev/tty and the session leader of t is not restored. criu then has to stay
+ * in the foreground. Record the note only once for each terminal. Return 0, or
+ * -1 with errstr set.
  */
 int
 maketty_note(struct criumake *m, const struct maketask *t,

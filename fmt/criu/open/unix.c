@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
+enum { EXTERNAL = 1 };		/* USK_EXTERN from criu's sk-unix.c */
 
 /*
  * Set the file permissions in p to those of the path that socket f is bound to.
@@ -63,8 +63,8 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record each thing that a UNIX socket loses when it is restored. If criu
- * connects it again by name, also record a note with that name. The socket is
- * that of descriptor fd of t. Return 0, or -1 with errstr set.
+ * connects it again by name, also record a note with that name. Descriptor fd
+ * of t refers to the socket. Return 0, or -1 with errstr set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -84,8 +84,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Add an entry for the peer of f, which is outside the snapshot, to files.img.
- * Add only one for all sockets that are connected to it.
+ * Add an entry to files.img for the peer of f, which is outside the snapshot.
+ * All sockets that are connected to the peer share one entry.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)

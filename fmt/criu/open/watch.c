@@ -18,9 +18,9 @@
 /*
  * Return the reason why inotify set f cannot be restored, or NULL if it can. A
  * set with a watch on a deleted open file cannot be restored. criu accepts the
- * watch but loses it. It creates the file under one name, opens it under
+ * watch but loses it. criu creates the file under one name, opens it under
  * another, and removes both. The kernel then ends the watches of the inode
- * (fsnotify_inoderemove), unless the file is open by its last name.
+ * (fsnotify_inoderemove()), unless the file is open by its last name.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -44,8 +44,8 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 static int
 handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 {
-	enum { WORDS = 16 }; /* length that criu requires: its
-				images/fh.proto */
+	enum { WORDS = 16 }; /* length that criu requires (its
+				images/fh.proto) */
 	size_t i;
 
 	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)
@@ -62,8 +62,8 @@ PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
  * Fill in msg, the protobuf message of inotify set f. Sort the watches by watch
- * descriptor: criu adds them in the order of the image, and they must get the
- * same numbers. Return 0, or -1 with errstr set.
+ * descriptor: criu adds them in the order of the image, and each must get its
+ * old descriptor. Return 0, or -1 with errstr set.
  */
 int
 makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -87,7 +87,7 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 	return 0;
 }
 
-enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values of images/fsnotify.proto */
+enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values from images/fsnotify.proto */
 
 /*
  * Return the reason why fanotify mark l cannot be restored, or NULL if it can.
@@ -133,10 +133,10 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record a note that the events queued in a fanotify group are lost. The group
- * is that of descriptor fd of t. A group with a mark on a mount usually has
- * some: snap itself causes an event when it looks at the group. Return 0, or -1
- * with errstr set.
+ * Record a note that the events queued in a fanotify group are lost. Descriptor
+ * fd of t refers to the group. A group with a mark on a mount usually has such
+ * events: snap itself causes an event when it looks at the group. Return 0, or
+ * -1 with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,

@@ -79,8 +79,8 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 
 /*
  * Append regset/xstate to rec. b already has the part with x87 and SSE
- * registers (FXSAVE). x has the other parts. If x lacks the array of a part,
- * the thread never used its registers.
+ * registers (FXSAVE). x has the other parts. If x lacks the array for a part,
+ * the thread never used that part's registers.
  */
 static int
 add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)

@@ -40,8 +40,8 @@ has_suffix(const char *s, const char *suffix)
 }
 
 /*
- * List the regular files of r's directory in r->name, sorted. Return 0, or -1
- * with errstr set.
+ * Set r->name to a sorted list of the regular files in r's directory. Return 0,
+ * or -1 with errstr set.
  */
 int
 criudir_list(struct criureader *r)
@@ -136,10 +136,10 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 }
 
 /*
- * Read the first message, of type d, of the image file called name. The file
- * must exist and have this magic number. Ignore any further messages. Set *msg
- * to the message, which the caller frees. Add the file to rec, the record of
- * its process. Return 0, or -1 with errstr set.
+ * Read the first message, which has type d, from the image file called name.
+ * The file must exist and have this magic number. Ignore any further messages.
+ * Set *msg to the message, which the caller frees. Add the file to rec, the
+ * record of its process. Return 0, or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,
@@ -167,8 +167,8 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Add all image files that no process used to rec. Leave out logs. Leave out
- * pages and pagemaps, which become memory. Return 0, or -1 with errstr set.
+ * Add to rec all image files that no process used. Leave out logs. Also leave
+ * out pages and pagemaps, which become memory. Return 0, or -1 with errstr set.
  */
 int
 criudir_rest(struct criureader *r, struct filelist *rec)
@@ -184,8 +184,9 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 		    strncmp(v->name, "pages-", 6) == 0)
 			continue;
 		if (strchr(v->name, '\n') != NULL)
-			return errstr_set("%s: file name contains a newline, "
-			    "which a snapshot cannot hold", r->dir);
+			return errstr_set("%s: the name of a file in it "
+			    "contains a newline, which a snapshot cannot hold",
+			    r->dir);
 		if (criudir_slurp(r, v->name, &b) == -1 ||
 		    criudir_keep(rec, v->name, &b) == -1)
 			return -1;

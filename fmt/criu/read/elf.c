@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { HEAD = 65536 }; /* number of bytes at the start of a file in which to
-			  find its notes */
+			  look for its notes */
 
 /*
  * Return true if the build ID of file src is *want, which is padded with zeros

@@ -124,7 +124,7 @@ CMP2(file_cmp, struct criufile, id, type)
 /*
  * Return the file of r with this type and id, or NULL if there is none. The id
  * alone is not enough: a tun device has two entries with the same id
- * (find_file_desc_raw in criu's files.c).
+ * (find_file_desc_raw() in criu's files.c).
  */
 struct criufile *
 criufile_find(struct criureader *r, uint32_t type, uint64_t id)
@@ -240,7 +240,7 @@ criufiles_free(struct criureader *r)
 
 /*
  * Add descriptor d, which refers to file f, to the open files of t. Also add it
- * to the record of t, in the form of /proc.
+ * to the record of t, in the form used in /proc.
  */
 static int
 add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)

@@ -19,8 +19,8 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Set *msg to the first message of the image called name, which has type d.
- * Return false if the image cannot be read. The error is reported later, when
+ * Set *msg to the first message, which has type d, of the image called name.
+ * Return false if the image cannot be read: the error is reported later, when
  * the image is needed.
  */
 static bool
@@ -80,8 +80,8 @@ mm_page(struct criureader *r, const char *name)
 
 /*
  * Set the machine and the page size of checkpoint r. If no image names a known
- * machine, assume amd64. If no image has the page size, assume the smallest one
- * of the machine. Return 0.
+ * machine, assume amd64. If no image has the page size, assume the machine's
+ * smallest one. Return 0.
  */
 int
 criumachine_find(struct criureader *r)
@@ -118,7 +118,7 @@ criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)
 		    "(%d) and arm64 (%d) are", c->mtype, CRIU_AMD64,
 		    CRIU_ARM64);
 	if (strcmp(r->machine->name, known[i].name) != 0)
-		return errstr_set("machine is %s, but other images are of "
+		return errstr_set("machine is %s, but other images have "
 		    "machine %s", known[i].name, r->machine->name);
 	return known[i].regs(t, c);
 }

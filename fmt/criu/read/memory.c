@@ -115,7 +115,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 /*
  * Append to k the ranges of mapping v that are not in the pagemap. l has the
  * runs of the pagemap. *next is the index of the first run that ends above the
- * start of v. Advance it past the runs that end inside v.
+ * start of v. Advance *next past the runs that end inside v.
  */
 static int
 piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,

@@ -41,7 +41,8 @@ struct criufile {		/* an open or mapped file */
 	uint64_t	 size;
 	struct buildid	 buildid; /* padded with zeros to a multiple of four
 				     bytes */
-	bool		 looked; /* criuelf_source has already looked for src */
+	bool		 looked; /* criuelf_source() has already looked for
+				    src */
 	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 
@@ -58,7 +59,7 @@ struct criuruns {
 
 struct criushm {		/* a shared memory object */
 	uint64_t	 id;
-	struct criuruns	 runs;	/* addresses are offsets in the object */
+	struct criuruns	 runs;	/* addresses are offsets within the object */
 };
 
 struct criutask {		/* a process or a thread */

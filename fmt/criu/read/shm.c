@@ -15,8 +15,8 @@
 CMP(shm_cmp, struct criushm, id)
 
 /*
- * Return true if name is the pagemap of a shared memory object. Set *id to the
- * number of the object.
+ * Return true if name is that of the pagemap of a shared memory object. Set *id
+ * to the object's number.
  */
 static bool
 shm_id(const char *name, uint64_t *id)
@@ -90,8 +90,8 @@ shm_name(const struct criureader *r, uint64_t id)
 }
 
 /*
- * Set the memory of p to the pages of a shared memory object. Their runs are in
- * l, with addresses that begin at 0.
+ * Set the memory of p to the pages of a shared memory object. l has their runs,
+ * with addresses that begin at 0.
  */
 static int
 shm_memory(struct proc *p, const struct criuruns *l)

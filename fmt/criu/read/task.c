@@ -14,8 +14,8 @@ enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
 					   execve(2) */
 
 /*
- * Add a process or thread that entry e lists to the snapshot and to r->task.
- * tid is its ID. Return the new element of r->task, or NULL with errstr set.
+ * Add the process or thread tid, which entry e lists, to the snapshot and to
+ * r->task. Return the new element of r->task, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -46,7 +46,7 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 }
 
 /*
- * Copy s to word, which has size bytes. Replace control characters by "?".
+ * Copy s to word, which has size bytes. Replace control characters with "?".
  */
 static void
 task_word(const char *s, char *word, size_t size)
@@ -59,8 +59,8 @@ task_word(const char *s, char *word, size_t size)
 }
 
 /*
- * Add the pending signals q to the record of t. name is the name of the file,
- * which is an array of siginfo_t. Return the set of the signals, with bit n - 1
+ * Add the pending signals q to the record of t, as a file called name that
+ * contains an array of siginfo_t. Return the set of the signals, with bit n - 1
  * for signal n.
  */
 static uint64_t
@@ -99,7 +99,7 @@ thread_creds(struct criutask *t, const Criu__Creds *c)
 
 /*
  * Set the facts about thread t, which has not ended, from its core image c.
- * blocked is the set of signals that it blocks.
+ * blocked is the set of signals that t blocks.
  */
 static int
 thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
