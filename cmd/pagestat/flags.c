@@ -22,8 +22,8 @@ CMP_BY(flags_cmp, struct flagcount, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->flags, y->flags))
 
 /*
- * Return an empty table of page flags with options o. If many is true, it has a
- * process ID column.
+ * Return an empty table for page flags, with options o. If many is true, the
+ * table has a process ID column.
  */
 struct table *
 flags_begin(const struct tableopts *o, bool many)
@@ -34,8 +34,8 @@ flags_begin(const struct tableopts *o, bool many)
 }
 
 /*
- * Write the names of the bits set in flags to s, of size bytes, separated by
- * commas.
+ * Write to s, of size bytes, the names of the bits that are set in flags,
+ * separated by commas.
  */
 static void
 flags_text(uint64_t flags, char *s, size_t size)
@@ -68,10 +68,10 @@ flags_line(struct table *t, const struct space *sp, uint64_t kb,
 }
 
 /*
- * Add lines for the pages of live process sp to t, a table with options o.
- * There is one line for each combination of page flags. frames supplies the
- * flags. Set *hidden to true if some flags cannot be read without privilege.
- * Return 0, or -1 with errstr set.
+ * Add to t, a table with options o, a line for each combination of flags that
+ * pages of live process sp have. frames supplies the flags. Set *hidden to true
+ * if some flags cannot be read without privilege. Return 0, or -1 with errstr
+ * set.
  */
 int
 flags_add(struct table *t, const struct tableopts *o, const struct space *sp,

@@ -1,5 +1,5 @@
 /*
- * Print how much memory each two processes share, and how much that saves.
+ * Print how much memory each pair of processes shares, and how much that saves.
  */
 #include "pagestat.h"
 
@@ -38,9 +38,9 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a new table for m with options o. The table uses the memory at c and
- * head until it is printed: c has room for M_OTHER + 1 columns and one more for
- * each process, and head for a heading for each process.
+ * Return a new table for m, with options o. The caller must keep c and head
+ * until the table is printed. c has room for M_OTHER + 1 columns plus one for
+ * each process, and head for one heading per process.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -61,9 +61,9 @@ matrix_table(const struct matrix *m, const struct tableopts *o,
 }
 
 /*
- * Add a line for process i of m to t. common[k] is the number of kilobytes that
- * this process shares with process k. If json is true, print these numbers as
- * an array, which replaces the columns.
+ * Add a line to t for process i of m. common[k] is the number of kilobytes that
+ * process i shares with process k. If json is true, print these numbers as an
+ * array instead of in columns.
  */
 static void
 matrix_line(const struct matrix *m, struct table *t, size_t i,
@@ -93,9 +93,9 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a table of the memory that the processes of m share, with options o. It
- * has one line per process: the size of its memory, and how much of this each
- * other process also has.
+ * Print a table, with options o, of the memory that the processes of m share.
+ * Each process has a line with the size of its memory and how much of this it
+ * shares with each other process.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

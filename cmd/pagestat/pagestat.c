@@ -93,8 +93,8 @@ add_number(struct processes *p, uint64_t pid, bool named)
 
 /*
  * Add process pid to the processes to show. If pid is the ID of a thread, add
- * its process. If neither exists, the error is printed later, when the process
- * is shown.
+ * its process. If there is no such process or thread, the error is printed
+ * later, when the process is to be shown.
  */
 static int
 add_process(void *arg, pid_t pid, bool named)
@@ -110,8 +110,8 @@ add_process(void *arg, pid_t pid, bool named)
 }
 
 /*
- * Add the processes of the snapshot that -p selects. Without -p, add all that
- * have memory.
+ * Add the processes that -p selects in the snapshot. Without -p, add all
+ * processes that have memory.
  */
 static void
 add_snapped(struct command *c)
@@ -130,8 +130,8 @@ add_snapped(struct command *c)
 
 /*
  * Make the kernel forget which pages each process has touched. If this fails
- * for a process, call complain_process, and drop the process. Then wait
- * c->seconds seconds while the processes touch pages again.
+ * for a process, report it with complain_process() and drop the process. Then
+ * wait c->seconds seconds while the processes touch pages again.
  */
 static void
 let_pass(struct command *c)
@@ -189,8 +189,8 @@ show_once(struct command *c, uint64_t pid)
 }
 
 /*
- * Show process p. Reading a live process can fail because it executes another
- * program at that moment, so try up to TRIES times.
+ * Show process p. Reading a live process can fail because the process executes
+ * another program at that moment, so try up to TRIES times.
  */
 static void
 show(struct command *c, const struct process *p)
@@ -209,7 +209,8 @@ show(struct command *c, const struct process *p)
 }
 
 /*
- * Print the end of the table, and warnings about data that requires privilege.
+ * Print the table, and warnings about data that cannot be read without
+ * privilege. Free the members that c owns.
  */
 static void
 finish(struct command *c)

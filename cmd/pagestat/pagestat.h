@@ -44,7 +44,7 @@ int		 flags_add(struct table *, const struct tableopts *,
 struct matrix {
 	struct sharing	*sharing; /* owned */
 	uint64_t	*pid;	/* owned; process IDs */
-	uint64_t	*kb;	/* owned; kilobytes of memory of each process */
+	uint64_t	*kb;	/* owned; memory of each process in kilobytes */
 	char		(*name)[64];
 	size_t		 n;
 	bool		 hidden; /* some page frame numbers cannot be read */

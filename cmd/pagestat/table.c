@@ -42,7 +42,7 @@ use_member(struct pageuse *u, size_t i)
 }
 
 /*
- * Begin table t. many is true if it shows several processes.
+ * Begin table t. many is true if the table shows several processes.
  */
 void
 table_begin(struct usetable *t, bool many)
@@ -61,7 +61,8 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put the numbers in *use, and touched kilobytes, into the current line of t.
+ * Put the sizes in *use, and touched, a number of kilobytes, into the current
+ * line of t.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
@@ -110,8 +111,8 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line with totals to t: label in the first column, *sum and touched
- * kilobytes in the middle, and name in the last column.
+ * Add a line of totals to t: label in the first column, *sum and touched
+ * (kilobytes) in the middle, and name in the last column.
  */
 static void
 table_sum(struct usetable *t, const char *label, const char *name,

@@ -11,9 +11,9 @@
 
 /*
  * Describe in note, of size bytes, how mapping v differs from the mappings in
- * old: "new" if old has no mapping there, "was 8K" with the old size if the
- * addresses differ, "was rw-p" with the old permissions if these differ,
- * "other" if the name differs, or "" if nothing does.
+ * old. The text is "new" if old has no mapping there, "was 8K" with the old
+ * size if the addresses differ, "was rw-p" with the old permissions if these
+ * differ, "other" if only the name differs, or "" if nothing differs.
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -77,9 +77,9 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 }
 
 /*
- * Return the ID in snapshot old of process pid of snapshot new. This is usually
- * pid itself. However, if each snapshot has only one process, the two are
- * compared even if their IDs differ: return the ID of the process in old.
+ * Return the ID that process pid of snapshot new has in snapshot old. This is
+ * usually pid itself. However, if each snapshot has only one process, the two
+ * are compared even if their IDs differ: return the ID of the process in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -162,8 +162,8 @@ out:
 }
 
 /*
- * Write the times of snapshots old and new, and how far they are apart, to s,
- * of size bytes. Set s to "" if one of the snapshots does not record its time.
+ * Write to s, of size bytes, the times of snapshots old and new and how far
+ * apart they are. Set s to "" if either snapshot does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
@@ -195,8 +195,8 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * Add to album a one figure for each of the n processes at sp. The figure shows
- * how the process changed from snapshot old to snapshot new. Return 0, or -1
+ * Add a figure to album a for each of the n processes at sp. Each figure shows
+ * how its process changed from snapshot old to snapshot new. Return 0, or -1
  * with errstr set.
  */
 int

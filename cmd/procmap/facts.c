@@ -1,5 +1,5 @@
 /*
- * Express Linux's facts about an address space in terms of OpenBSD's UVM.  For
+ * Express Linux's facts about an address space in terms of OpenBSD's UVM. For
  * -D, print those members of its structures that Linux has a counterpart for.
  */
 #include "procmap.h"
@@ -31,8 +31,8 @@ prot_letters(unsigned int flags, bool known, char s[4])
 }
 
 /*
- * Write the permissions in flags, bits of enum vma_flag, to s in words. Return
- * s.
+ * Write the permissions in flags (bits of enum vma_flag) to s, as words
+ * separated by slashes. Return s.
  */
 const char *
 prot_words(unsigned int flags, char s[32])
@@ -154,8 +154,8 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * Return the end of the unmapped range after mapping i, which is the start of
- * the next mapping. For the last mapping, return its own end.
+ * Return the end of the unmapped range after mapping i: the start of the next
+ * mapping or, for the last mapping, its own end.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)
@@ -167,7 +167,7 @@ free_end(const struct space *sp, size_t i)
 
 /*
  * Return the lowest address to which the stack that ends at top can grow, or 0
- * if it is unknown.
+ * if this address is unknown.
  */
 static uint64_t
 stack_lowest(const struct space *sp, uint64_t top)

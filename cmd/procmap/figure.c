@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Add a row for mapping v to f. note says what changed; "" means nothing.
+ * Add a row for mapping v to f. note says what changed, and is "" if nothing
+ * did.
  */
 void
 row_add(struct figure *f, const struct vma *v, const char *note)
@@ -96,9 +97,9 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->pid, y->pid))
 
 /*
- * Add the size of p, a run of pages shared with another process, to the *n
- * elements of *v. If the last element is for that process, add to it. Otherwise
- * append an element.
+ * Count p, a run of pages shared with another process, in the *n elements of
+ * *v. If the last element is for that process, add the size of p to it.
+ * Otherwise append an element with this size.
  */
 static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
@@ -114,9 +115,9 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Find out how much memory other processes share with those in a. Set *v to an
- * array with one element for each other process, largest amount first. The
- * caller frees *v. Return the number of elements.
+ * Find the processes that share memory with those in a. Set *v to an array with
+ * an element for each of them and the amount that it shares, largest amount
+ * first. The caller frees *v. Return the number of elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -141,8 +142,8 @@ album_shares(const struct album *a, struct partner **v)
 
 /*
  * Store in a->partner the processes that share the most memory with those in a.
- * They are drawn in colours of their own. If name is not NULL, call name(arg,
- * p) for each such process p to set its name.
+ * Each is drawn in its own colour. If name is not NULL, call name(arg, p) for
+ * each such process p, to set p->name.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
@@ -167,7 +168,7 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 }
 
 /*
- * For the pages of all figures of a, record which processes share them. s has
+ * Record, for the pages in each figure of a, which processes share them. s has
  * the pages of all processes.
  */
 static void
@@ -226,8 +227,7 @@ album_live(struct album *a, const struct space *sp, size_t n)
 }
 
 /*
- * Set the name of p, a process or a mapped file stored in the snapshot. arg is
- * the snapshot.
+ * Set the name of p, which is a process or an embedded file of snapshot arg.
  */
 static void
 name_partner(void *arg, struct partner *p)
@@ -252,7 +252,7 @@ name_partner(void *arg, struct partner *p)
 }
 
 /*
- * Add the pages of image im of process p to s. Return 0, or -1 with errstr
+ * Add the pages of im, an image of process p, to s. Return 0, or -1 with errstr
  * set.
  */
 static int
@@ -306,7 +306,7 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 }
 
 /*
- * Free the figures of a, and empty it.
+ * Empty a, and free its figures.
  */
 void
 album_free(struct album *a)

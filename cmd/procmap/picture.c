@@ -37,9 +37,9 @@ struct canvas {
 };
 
 /*
- * Return the length in points of the strip that shows a mapping of the given
- * number of bytes. It grows with the logarithm of the size, which is
- * interpolated linearly between powers of two.
+ * Return the length, in points, of the strip for a mapping of the given number
+ * of bytes. The length grows with the logarithm of the size. Between powers of
+ * two, the logarithm is interpolated linearly.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)
@@ -139,8 +139,8 @@ draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
 }
 
 /*
- * Draw the legend and all memory of process f as one bar. Leave out addresses
- * without pages, which would fill most of the bar.
+ * Draw all memory of process f as one bar, with the legend below the bar. Leave
+ * out addresses without pages, which would fill most of the bar.
  */
 static void
 draw_summary(struct canvas *cv, const struct figure *f)
@@ -169,8 +169,8 @@ draw_summary(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * Draw the scale above the strips, and its vertical lines down to y coordinate
- * bottom.
+ * Draw the scale above the strips. Its vertical lines end at bottom, a y
+ * coordinate.
  */
 static void
 draw_scale(struct canvas *cv, int bottom)
@@ -215,7 +215,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 }
 
 /*
- * Draw a line of text in place of n hidden mappings, the first of which is r.
+ * Draw a line of text in place of the n hidden mappings at r.
  */
 static void
 draw_hidden(struct canvas *cv, const struct row *r, size_t n)
@@ -335,9 +335,9 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into cv, which determines the height of the picture. Then
- * write the start of the picture, with this height and with title, to head.
- * Return 0, or -1 with errstr set.
+ * Draw all figures into cv. This determines the height of the picture. Then
+ * write the start of the picture, with its height and title, to head. Return 0,
+ * or -1 with errstr set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)
@@ -368,8 +368,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures of a, with title, to file path. If path is
- * "-", write it to standard output. Return 0, or -1 with errstr set.
+ * Write a picture of all figures of a, with the given title, to file path. If
+ * path is "-", write to standard output. Return 0, or -1 with errstr set.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

@@ -27,7 +27,7 @@ struct command {
 static struct command command = { .sources.kernel = true };
 
 /*
- * Handle option letter: P, or an option that selects a style.
+ * Handle the option with this letter, which is P or selects a style.
  */
 static void
 parse(int letter, char *arg)
@@ -45,12 +45,12 @@ parse(int letter, char *arg)
 
 static const struct opt opts[] = {
 	LIVE_OPTIONS,
-	{ 'A', "amap", NULL, "print the number of each mapping's own pages",
+	{ 'A', "amap", NULL, "print how many anonymous pages each mapping has",
 	    .flag = &command.opts.amap },
 	{ 'a', "all", NULL, "print one line per mapping (default)",
 	    .call = parse },
 	{ 'D', "uvm", "number",
-	    "print structures of OpenBSD's UVM: 1, 2, 8, or a sum",
+	    "print OpenBSD UVM structures: 1, 2, 8 or any sum",
 	    .number = &command.opts.debug, 0, DEBUG_ALL },
 	{ 'd', "ddb", NULL,
 	    "print in the style of OpenBSD's ddb(4)", .call = parse },
@@ -141,7 +141,8 @@ pid_add(struct command *c, uint64_t pid)
 }
 
 /*
- * Add live process pid. If it was found by name or cgroup, add it only once.
+ * Add live process pid. found is true if the process was found by name or
+ * cgroup; then add it only once.
  */
 static int
 pid_found(void *arg, pid_t pid, bool found)
@@ -286,8 +287,8 @@ make_picture(struct command *c)
 
 /*
  * Add the processes that word selects in the snapshots. If word is a process
- * ID, this is the process with that ID, even if it does not exist. If word is a
- * name, these are all processes with that name.
+ * ID, add this ID even if no process has it. If word is a name, add all
+ * processes with that name.
  */
 static void
 pid_pick(struct command *c, const char *word)
@@ -313,9 +314,9 @@ pid_pick(struct command *c, const char *word)
 }
 
 /*
- * Choose the processes to show. These are the processes named. If none is
- * named, show all processes with mappings in the snapshots or, without a
- * snapshot, the parent process.
+ * Choose the processes to show: those that the user named. If there are none,
+ * choose all processes with mappings in the snapshots or, without a snapshot,
+ * the parent process.
  */
 static void
 choose(struct command *c)

@@ -17,7 +17,7 @@ enum style {			/* styles; may be combined */
 	STYLE_LINES = 31 /* the styles that print a line for each mapping */
 };
 
-enum debug {			/* bits of -D */
+enum debug {			/* bits of the number that -D takes */
 	DEBUG_VMSPACE = 1,
 	DEBUG_MAP = 2,
 	DEBUG_ENTRY = 8,
@@ -85,11 +85,11 @@ struct figure {			/* a process in a picture */
 	struct row	*row;	/* owned; sorted by address */
 	size_t		 n;
 	struct pagelist	 pages;
-	size_t		 nsame;	/* number of rows with same set */
+	size_t		 nsame;	/* number of unchanged rows */
 };
 
-enum { PARTNERS = 8 };		/* number of sharing processes with a colour
-				   of their own */
+enum { PARTNERS = 8 };		/* maximum number of sharing processes that
+				   are drawn in their own colour */
 
 struct partner {
 	uint64_t	 pid;

@@ -99,8 +99,8 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 
 /*
  * Print mapping i of sp, a stack, in style -r. If its limit is known, extend
- * the stack down to the limit, but not into the mapping below, and print the
- * guard gap before it. Return the size of the stack and the gap in kilobytes.
+ * the stack down to the limit, but not into the mapping below, and first print
+ * the guard gap. Return the total size of the stack and the gap in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)

@@ -20,9 +20,9 @@ struct strip {			/* parts of a strip, by class */
 };
 
 /*
- * Return the class of pages p, which determines their colour. If p is shared
- * with a partner of a, return the class of that partner. Otherwise return the
- * kind of the pages.
+ * Return the class of pages p. The class determines their colour. If p is
+ * shared with a partner of a, return the class of that partner. Otherwise
+ * return the kind of the pages.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -37,7 +37,7 @@ strip_class(const struct album *a, const struct pagespan *p)
 }
 
 /*
- * Add to sum the bytes of each class between addresses start and end.
+ * Add to sum how many bytes between addresses start and end are in each class.
  */
 static void
 count_range(const struct album *a, const struct pagelist *l, uint64_t start,
@@ -57,7 +57,7 @@ count_range(const struct album *a, const struct pagelist *l, uint64_t start,
 }
 
 /*
- * Set kb to the kilobytes of each class in the mappings of f.
+ * Set kb to the number of kilobytes in each class in the mappings of f.
  */
 void
 strip_count(const struct album *a, const struct figure *f,
@@ -97,9 +97,9 @@ bar_add(struct strip *s, unsigned int class, int x, int y, int h)
 }
 
 /*
- * Draw a column of height h at point x, y that shows the classes in sum from
- * top to bottom. Round their heights so that they fill the column and none
- * vanishes.
+ * Draw a column h points high at (x, y) that shows the classes in sum from top
+ * to bottom. Round the heights of the classes so that they fill the column and
+ * none vanishes.
  */
 static void
 draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
@@ -124,8 +124,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Append to b a strip for mapping r of figure f of album a. The strip is at
- * point x, y and width points wide, a multiple of three.
+ * Append to b a strip for mapping r of figure f in album a, with its corner at
+ * (x, y). It is width points wide, a multiple of three.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

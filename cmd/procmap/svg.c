@@ -44,7 +44,7 @@ static const char style[] =
     "<rect width=\"2\" height=\"5\" fill=\"#a1887f\"/></pattern></defs>\n";
 
 /*
- * Append the style sheet of pictures to b.
+ * Append the style sheet for pictures to b.
  */
 void
 svg_style(struct buf *b)
@@ -53,8 +53,9 @@ svg_style(struct buf *b)
 }
 
 /*
- * Append to b a rectangle at point x, y, w points wide and h points high. Fill
- * it with the colour of class c. If c is CLASSES, draw only its outline.
+ * Append to b a rectangle with its corner at (x, y), w points wide and h points
+ * high. Fill it with the colour of class c. If c is CLASSES, draw only its
+ * outline.
  */
 void
 svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
@@ -68,7 +69,7 @@ svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
 }
 
 /*
- * Append to b the start of a text of the given CSS class at point x, y.
+ * Append to b the start of a text element of the given CSS class at (x, y).
  */
 void
 svg_begin(struct buf *b, const char *class, int x, int y)
@@ -78,7 +79,7 @@ svg_begin(struct buf *b, const char *class, int x, int y)
 
 /*
  * Return the length in bytes of the character at s, or 0 if XML does not allow
- * it.
+ * this character.
  */
 static size_t
 xml_char(const char *s)
@@ -91,8 +92,8 @@ xml_char(const char *s)
 }
 
 /*
- * Append text s to b, with question marks for characters that XML does not
- * allow.
+ * Append text s to b. Replace characters that XML does not allow with question
+ * marks.
  */
 void
 svg_text(struct buf *b, const char *s)

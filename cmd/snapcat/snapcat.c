@@ -11,7 +11,7 @@ static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'e', "executable", "exe", "executable of the core files",
+	{ 'e', "executable", "exe", "executable that produced the core files",
 	    .word = &joining.exe },
 	{ 'o', "output", "file", "write to file instead of standard output",
 	    .outfile = &joining.path },

@@ -50,8 +50,8 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 
 /*
  * Measure one process at each of n moments; side[i] is the process at moment i.
- * Call fn with arg and the measures that grew. If all is true, pass all
- * measures. If the process cannot be read, print the error.
+ * Call fn with arg and the measures that grew or, if all is true, all measures.
+ * If the process cannot be read, print the error.
  */
 static void
 growth_print(const struct side *const *side, size_t n, bool all,
@@ -86,8 +86,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Find the first moment of l at which process pid of the last moment does not
- * exist, and name this moment in errstr. Return -1.
+ * Name in errstr the first moment of l at which process pid does not exist, or
+ * is not the same as at the last moment. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)
@@ -109,8 +109,8 @@ growth_lacks(const struct moments *l, uint64_t pid)
 /*
  * Call fn with arg for each process that exists at all moments of l. Pass the
  * measures that grew from each moment to the next; if all is true, pass all
- * measures. If pid is not 0, consider only process pid. Return 0, or -1 with
- * errstr set if process pid is missing at a moment.
+ * measures. If pid is not 0, consider only that process. Return 0, or -1 with
+ * errstr set if that process is missing at a moment.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

@@ -15,9 +15,8 @@
 #include <string.h>
 
 enum {
-	HEAP_SPACE = 64 * KB * KB, /* size of the address range of a heap
-				      of an arena other than the main one;
-				      also its alignment */
+	HEAP_SPACE = 64 * KB * KB, /* size and alignment of the addresses
+				      for a heap outside the main arena */
 	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of other memory before
 				      the first chunk */
 	START_TRIES = 64,
@@ -40,9 +39,9 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count the chunk of size bytes at addr, which is not a top chunk. used is the
- * flag in the next chunk that says whether this one is in use. If the chunk may
- * hold a tcache, record its address.
+ * Count the chunk of size bytes at addr. It must not be a top chunk. used is
+ * the flag, in the next chunk, that says whether this chunk is in use. If the
+ * chunk may hold a tcache, record its address.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
@@ -56,9 +55,9 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 }
 
 /*
- * Walk the chunks of a heap from addr to the last one. The last one is the top
- * chunk, at address top, or the fencepost at the end of the heap. All chunks
- * are below end. Return 0, or the address where the chunks become invalid.
+ * Walk the chunks of a heap from addr to the last chunk: the top chunk, at
+ * address top, or the fencepost at the end of the heap. All chunks must be
+ * below end. Return 0, or the address where the chunks become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -85,9 +84,9 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Find where the chunks of a heap begin, as other memory may precede them. If
- * first is true, look for the first chunk of the heap. It is at start, or it
- * holds the tcache of the first thread. Return the first address, at or after
+ * Find where the chunks of a heap begin: other memory may precede them. If
+ * first is true, look for the first chunk of the heap, which is at start or
+ * holds the tcache of the first thread. Return the lowest address, not below
  * start, from which chunks lead to top, or 0 if there is none.
  */
 static uint64_t

@@ -1,5 +1,5 @@
 /*
- * Declarations shared by the files about heaps: heapread.c (read words of a
+ * Declarations shared by the files about heaps: heapread.c (read words from
  * memory), heapfind.c (find arenas), heapfree.c (free chunks marked as used)
  * and heap.c (count chunks). The layouts are from malloc/malloc.c and
  * malloc/arena.c of glibc 2.26 and later on 64-bit machines.
@@ -11,8 +11,8 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	MAX_HEAP = 4096,	/* maximum number of arenas, or of heaps;
-				   more mean damaged memory */
+	MAX_HEAP = 4096,	/* maximum number of arenas, or of heaps; a
+				   higher number means damaged memory */
 	CHUNK_HEAD = 16,	/* bytes from a chunk to its user data */
 	MIN_CHUNK = 32
 };
@@ -20,7 +20,7 @@ enum {
 /* flags in the second word of a chunk */
 enum { CHUNK_PREV_USED = 1, CHUNK_FLAGS = 7 };
 
-struct heapread {		/* buffer for reading words of a memory */
+struct heapread {		/* buffer for reading words from memory */
 	const struct memory *m;	/* borrowed */
 	uint64_t	 addr;	/* address of the bytes in buf */
 	size_t		 len;

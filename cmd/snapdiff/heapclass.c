@@ -32,8 +32,8 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count in h a chunk of size bytes. Count it as used if used is true, or else
- * as free.
+ * Count a chunk of size bytes in h, as used if used is true and as free
+ * otherwise.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

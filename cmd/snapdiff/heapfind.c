@@ -13,8 +13,8 @@
 enum {
 	TRIES = 64,		/* maximum number of places examined closely */
 	MIN_EMPTY = 16,	/* minimum number of empty lists in an arena */
-	MAX_DATA = 64 * KB * KB, /* maximum bytes of a mapping that is
-				    searched */
+	MAX_DATA = 64 * KB * KB, /* maximum size in bytes of a mapping
+				    that is searched */
 	TOP = -16,		/* offsets of members from the first list */
 	NEXT = HEAP_BINS * 16 + 16,
 	SYSTEM = NEXT + 24
@@ -77,7 +77,7 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 /*
  * Set *l to the arenas of a process, which form a circle. One of them is at
  * address bins - off, and its free lists are at address bins. Return false if
- * there is no circle.
+ * the arenas found there do not form a circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
@@ -102,8 +102,8 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 
 /*
  * Try to find the arenas of a process from an empty free list at address list.
- * Try each position that the list may have in its arena. If one fits, set *l to
- * all arenas in the circle of this arena, and return true.
+ * Try each position that the list may have in its arena. If a position fits,
+ * set *l to all arenas in the circle of this arena, and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
@@ -129,9 +129,9 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 }
 
 /*
- * Return true if mapping i may contain the C library's data. This is the case
- * for a writable private mapping of a file, and for one of anonymous memory
- * directly after a mapping of a file, unless it is larger than MAX_DATA.
+ * Return true if mapping i may contain the C library's data. It must be
+ * writable, private and at most MAX_DATA bytes long. It must map a file, or be
+ * anonymous and directly follow a mapping of a file.
  */
 static bool
 vma_hasdata(const struct vmas *l, size_t i)

@@ -5,9 +5,9 @@
 #include "heap.h"
 
 /*
- * Count a chunk of the given size, which was counted as used before, as free.
- * Return false if no chunk of its class is counted as used any longer. This
- * also ends a walk through a circular list.
+ * Count as free a chunk of the given size that was counted as used. Return
+ * false if no chunk of its class is counted as used any longer. This also ends
+ * a walk through a circular list.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -50,8 +50,9 @@ list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
 
 /*
  * Count the chunks in the fast bins of arena a as free in h. Fast bins are
- * lists of small free chunks; glibc 2.43 and newer has none. Their heads are
- * stored before the top of the arena. Return false if a list is invalid.
+ * lists of small free chunks; glibc 2.43 and newer has none. The list heads are
+ * stored just before the arena's pointer to its top chunk. Return false if a
+ * list is invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -80,15 +81,15 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 
 struct cache {			/* layout of a tcache_perthread_struct */
 	uint64_t	 chunk;	/* size of the chunk that contains it */
-	uint64_t	 width;	/* bytes per count */
+	uint64_t	 width;	/* size of each count in bytes */
 };
 
 enum { LISTS = 64 };		/* number of lists in a tcache */
 
 /*
- * Set *n and *chunk to the length and the first chunk of list i of the tcache
- * at address addr. *chunk is the chunk's address as seen by the user of
- * malloc(3). Return false if they cannot be read.
+ * Set *n to the length of list i of the tcache at address addr, and *chunk to
+ * the first chunk in the list: its address as seen by the user of malloc(3).
+ * Return false if they cannot be read.
  */
 static bool
 cache_list(struct heapread *r, uint64_t addr, const struct cache *t, size_t i,

@@ -1,12 +1,12 @@
 /*
- * Read words of a memory through a buffer.
+ * Read words from the memory of a process through a buffer.
  */
 #include "heap.h"
 #include "num.h"
 
 /*
- * Make r->buf contain at least 8 bytes at addr, a multiple of 8. Return false
- * if they cannot be read.
+ * Make r->buf contain at least the 8 bytes at addr, which is a multiple of 8.
+ * Return false if they cannot be read.
  */
 static bool
 heap_fill(struct heapread *r, uint64_t addr)

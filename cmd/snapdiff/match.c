@@ -26,8 +26,9 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
 /*
  * Return the moment to which a process in the snapshot at path belongs. If
  * parts is true, this is the moment of the given part of the snapshot.
- * Otherwise it is the only moment of the snapshot. Append the moment to l if it
- * does not exist yet. first is the index of the first moment of the snapshot.
+ * Otherwise it is the only moment of the snapshot. If l does not have the
+ * moment yet, append it. first is the index in l of the first moment of the
+ * snapshot.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,
@@ -49,7 +50,7 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 
 /*
  * Set the time of moment m from the header of s. If m is a part that snapcat(1)
- * joined, take the time from the file origin of process p instead.
+ * joined, take the time from the file "origin" of process p instead.
  */
 static void
 moment_time(struct moment *m, const struct snap *s, struct proc *p)
@@ -124,8 +125,8 @@ moments_free(struct moments *l)
 }
 
 /*
- * Return true if two processes with equal IDs may be the same. An unknown start
- * time matches any.
+ * Return true if a and b, which have equal IDs, may be the same process. A
+ * start time that is unknown matches any other.
  */
 static bool
 side_same(const struct side *a, const struct side *b)
@@ -135,9 +136,9 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Call fn with arg for each process of moments old and new, in the order of
- * process IDs. A process that exists at both moments is passed only once, with
- * both sides.
+ * Call fn with arg for each process of moments old and new, in order of process
+ * ID. A process that exists at both moments is passed only once, with both
+ * sides.
  */
 void
 couples_each(const struct moment *old, const struct moment *new, couple_fn fn,
@@ -163,8 +164,8 @@ couples_each(const struct moment *old, const struct moment *new, couple_fn fn,
 }
 
 /*
- * Return the process of m that is the same as d, which is from another moment.
- * Return NULL if there is none.
+ * Return the process of moment m that is the same as d, a process of another
+ * moment, or NULL if there is none.
  */
 const struct side *
 moment_same(const struct moment *m, const struct side *d)
@@ -195,7 +196,7 @@ moment_find(const struct moment *m, uint64_t pid)
 /*
  * Make a pair of process old_pid of moment old and process new_pid of moment
  * new, and store it in *c. Their start times may differ. Return 0, or -1 with
- * errstr set if one is missing.
+ * errstr set if either process is missing.
  */
 int
 couple_pids(const struct moment *old, const struct moment *new,

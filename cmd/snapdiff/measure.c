@@ -54,7 +54,7 @@ CMP_BY(measure_cmp, struct measure,
     x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text))
 
 /*
- * Return the value in l of the measure that matches key, or 0 if there is none.
+ * Return the value of the measure in l that matches key, or 0 if there is none.
  */
 uint64_t
 measure_value(const struct measures *l, const struct measure *key)
@@ -247,9 +247,9 @@ measure_heap(struct measures *l, const struct memory *m)
 }
 
 /*
- * Set *l, which is all zero, to the measures of process m. last has the
+ * Set *l, which must be all zero, to the measures of process m. last has the
  * mappings of the same process at the last moment. The caller must call
- * measures_free even on failure. Return 0, or -1 with errstr set.
+ * measures_free() even on failure. Return 0, or -1 with errstr set.
  */
 int
 measures_get(struct measures *l, const struct memory *m,
@@ -268,7 +268,7 @@ measures_get(struct measures *l, const struct memory *m,
 }
 
 /*
- * Free the measures of l, and empty it.
+ * Empty l, and free its measures.
  */
 void
 measures_free(struct measures *l)

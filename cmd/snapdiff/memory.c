@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the ranges of the process's own private pages into m->own. They are in
- * file "pages" of record r. Return 0, or -1 with errstr set.
+ * Read the ranges of the process's own private pages from the file "pages" of
+ * record r into m->own. Return 0, or -1 with errstr set.
  */
 static int
 own_get(struct memory *m, const struct linuxrec *r)
@@ -43,7 +43,7 @@ own_get(struct memory *m, const struct linuxrec *r)
 
 /*
  * Set *m to the memory of process d. If d->proc is NULL, *m is empty. The
- * caller must call memory_close even on failure. Return 0, or -1 with errstr
+ * caller must call memory_close() even on failure. Return 0, or -1 with errstr
  * set.
  */
 int
@@ -82,7 +82,7 @@ memory_close(struct memory *m)
 
 /*
  * Return the range of l that contains addr, or NULL. Lower *end to where that
- * range ends or, if there is none, to where the next begins.
+ * range ends or, if there is none, to where the next range begins.
  */
 static const struct pagespan *
 span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
@@ -119,8 +119,8 @@ missing_reason(const struct image *im, uint64_t addr)
 
 /*
  * Describe in *h what m has at address addr of mapping v. v is NULL if nothing
- * is mapped there. Lower h->end to the address where the result changes. Before
- * the call, h->end must not exceed the end of v.
+ * is mapped there. Lower h->end to the address where the description changes.
+ * Before the call, h->end must not exceed the end of v.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -159,8 +159,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if the bytes at addr of memories a and b are stored in the same
- * place, so that they are equal. x describes the bytes in a, and y those in b.
+ * Return true if the bytes at addr in a and b are stored in the same place, and
+ * so are identical. x describes the bytes in a, and y those in b.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -175,7 +175,7 @@ memory_stored(const struct memory *a, const struct here *x,
 }
 
 /*
- * Return the image with the contents of the file mapped at v, or NULL.
+ * Return the image with the contents of the file that v maps, or NULL.
  */
 static struct image *
 file_image(const struct memory *m, const struct vma *v)
@@ -184,8 +184,8 @@ file_image(const struct memory *m, const struct vma *v)
 }
 
 /*
- * Find the contents of the file mapped at v. Set *pc to the piece that has
- * them, and *off to the offset of address addr in the file. Return false if the
+ * Find the contents of the file that v maps. Set *pc to the piece that has
+ * them, and *off to the file offset of address addr. Return false if the
  * snapshot does not contain the whole file.
  */
 static bool
@@ -201,10 +201,10 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Refine *h, the description of address addr of mapping v of m, if it is a file
- * page. If the bytes there are zeros, set h->content to CONTENT_NOTHING. Lower
- * h->end to where the file ends, or where zeros in it begin or end. Return
- * false if the file is not in the snapshot.
+ * If *h, which describes address addr of mapping v of m, is about a file page,
+ * refine it. If the bytes there are zeros, set h->content to CONTENT_NOTHING.
+ * Lower h->end to where the file ends, or where zeros in it begin or end.
+ * Return false if the file is not in the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -236,7 +236,7 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes of m, at address addr of mapping v, into buf. memory_at must
+ * Read n bytes of m, at address addr of mapping v, into buf. memory_at() must
  * give the same description for all of these bytes. Return 0, 1 if they belong
  * to a file that is not in the snapshot, or -1 with errstr set on failure.
  */

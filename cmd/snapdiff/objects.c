@@ -54,7 +54,7 @@ put_changes(const struct changes *l)
 }
 
 /*
- * Print an object for the changes of a process in res, with options o.
+ * Print an object for res, the changes of a process, with options o.
  */
 void
 objects_result(const struct result *res, const struct options *o)
@@ -98,7 +98,7 @@ objects_moments(const struct moments *l)
 }
 
 /*
- * Print an object for the growth of a process in g.
+ * Print an object for g, the growth of a process.
  */
 void
 objects_growth(const struct growth *g)

@@ -60,7 +60,7 @@ put_process(const char *mark, const struct side *d)
 }
 
 /*
- * Print the changes of a process in res, with options o.
+ * Print res, the changes of a process, with options o.
  */
 void
 print_result(const struct result *res, const struct options *o)
@@ -95,8 +95,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print how a process grew, from g. For each measure, print its value at each
- * moment and its name. If bytes is true, print sizes as numbers of bytes.
+ * Print how a process grew, according to g: for each measure, its value at each
+ * moment, and then its name. If bytes is true, print sizes in bytes.
  */
 void
 print_growth(const struct growth *g, bool bytes)

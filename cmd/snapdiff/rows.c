@@ -1,7 +1,7 @@
 /*
  * Compare the mappings of a process at two moments, and count how many
- * kilobytes of each changed. Bytes stored at the same place are equal, and are
- * not read.
+ * kilobytes of each changed. Bytes stored in the same place are identical, and
+ * are not read.
  */
 #include "snapdiff.h"
 #include "bisect.h"
@@ -13,7 +13,7 @@ enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
  * Add the range from start to end to the counts of r. kind says how the range
- * changed. If runs is true, also add it to the list of ranges of r.
+ * changed. If runs is true, also append the range to r->run.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -122,11 +122,11 @@ content_verdict(const struct here *a, const struct here *b)
 }
 
 /*
- * Try to find out how a range changed without reading it, because it may be
- * very long. This works only if neither image has its bytes. a and b describe
- * the range at the two moments. The range is from start to b->end. Lower b->end
- * to the address where the result changes. Return the kind of change, or
- * PAGES_KINDS if the bytes must be read.
+ * Try to find out how the range from start to b->end changed without reading
+ * it, because it may be very long. a and b describe the range at the two
+ * moments. Lower b->end to the address where the result changes. Return the
+ * kind of change. Return PAGES_KINDS if the bytes must be read; this is so
+ * whenever an image has them.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -202,8 +202,8 @@ row_compare(struct rows *l, size_t i, const struct memory *old,
 
 /*
  * Compare the parts of old mapping v that are no longer mapped in memory new.
- * Add the result to the row of the mapping of new that overlaps v. If there is
- * none, add it to a new row.
+ * Add the result to the row of the first mapping in new that overlaps v or, if
+ * there is none, to a new row.
  */
 static void
 row_gone(struct rows *l, const struct vma *v, const struct memory *old,
@@ -246,8 +246,7 @@ vma_how(const struct vma *old, const struct vma *w)
 }
 
 /*
- * Return the mapping of row r. This is the new mapping or, if it is gone, the
- * old one.
+ * Return the mapping of row r: the new mapping or, if it is gone, the old one.
  */
 const struct vma *
 row_vma(const struct row *r)
@@ -301,7 +300,7 @@ rows_get(struct rows *l, const struct memory *old, const struct memory *new,
 }
 
 /*
- * Free the rows of l, and empty it.
+ * Empty l, and free its rows.
  */
 void
 rows_free(struct rows *l)

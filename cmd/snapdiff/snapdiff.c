@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* exit statuses, as those of diff(1) */
+enum {				/* exit statuses, like those of diff(1) */
 	EXIT_SAME,
 	EXIT_DIFFER,
 	EXIT_TROUBLE
@@ -150,7 +150,7 @@ compare_all(struct command *cmd)
 }
 
 /*
- * Print the growth of a process. This is the callback of growth_each.
+ * Print the growth of a process. This is the callback of growth_each().
  */
 static void
 growth_show(void *arg, const struct growth *g)
@@ -245,7 +245,7 @@ main(int argc, char *argv[])
 	read_all(cmd, need.in, need.nin);
 	if (cmd->moments.n < 2 && !cmd->opts.all)
 		errx(EXIT_TROUBLE,
-		    "only one moment to compare; name another file");
+		    "only one moment to compare (name another file)");
 	if (cmd->moments.n > 2 || cmd->opts.all)
 		grow_all(cmd);
 	else

@@ -17,12 +17,12 @@ struct options {
 /* match.c: find the same process in several snapshots */
 struct side {			/* a process at one moment */
 	struct snap	*snap;	/* borrowed */
-	struct proc	*proc;	/* borrowed; NULL: it did not exist */
+	struct proc	*proc;	/* borrowed; NULL: no such process */
 	struct identity	 id;	/* id.part is 0 if parts are compared */
 };
 
 struct moment {
-	const char	*path;	/* borrowed; file it was read from */
+	const char	*path;	/* borrowed; path of its snapshot */
 	uint64_t	 part;	/* number of the part if parts of a snapshot
 				   are compared; else 0 */
 	bool		 timed;
@@ -135,7 +135,7 @@ struct heap {			/* sums over all arenas, in bytes unless said
 	uint64_t	 system; /* obtained from the kernel */
 	uint64_t	 used;
 	uint64_t	 free;	/* free chunks, without the tops */
-	uint64_t	 cached; /* part of free that is in thread caches */
+	uint64_t	 cached; /* in thread caches; also counted in free */
 	uint64_t	 top;	/* tops of the arenas */
 	struct heapclass class[HEAP_CLASSES];
 };

@@ -52,8 +52,8 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
- * Return the word for kind in JSON. If json is false, return its mark in text
- * tables instead.
+ * Return the word that JSON uses for kind or, if json is false, the mark that
+ * text tables use.
  */
 const char *
 how_text(enum change_kind kind, bool json)
@@ -85,9 +85,9 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 }
 
 /*
- * Begin a table with options o and the n columns at columns. In JSON it is an
- * array under key. The columns that put_counts fills begin at index counts. If
- * unknown is true, also show the column UNKNOWN.
+ * Begin a table with options o and the n columns at columns. In JSON, the table
+ * is an array under key. The columns that put_counts() fills begin at index
+ * counts. If unknown is true, also show the column UNKNOWN.
  */
 static struct table *
 table_begin(const struct column *columns, size_t n, size_t counts,

@@ -41,7 +41,7 @@ daemon_await(pid_t child, int fd)
 }
 
 /*
- * Fork, and return in the child. If the command is killed before daemon_ready
+ * Fork, and return in the child. If the command is killed before daemon_ready()
  * is called, the child is killed too.
  */
 void

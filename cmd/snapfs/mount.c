@@ -38,7 +38,7 @@ dir_empty(const char *path)
 
 /*
  * Check that path is a directory on which we may mount. Unless cover is true,
- * it must be empty, and nothing may be mounted there. Exit with status 1 if the
+ * it must be empty and must not be a mount point. Exit with status 1 if the
  * check fails. Return path as an absolute path, which the caller frees.
  */
 char *
@@ -55,16 +55,16 @@ mount_point(const char *path, bool cover)
 	if (stat(up, &above) == -1)
 		err(1, "%s", up);
 	if (!cover && st.st_dev != above.st_dev)
-		errx(1, "%s: busy: a file system is mounted there (use -a to "
-		    "cover it)", path);
+		errx(1, "%s: a file system is mounted there (use -a to mount "
+		    "over it)", path);
 	if (!cover && !dir_empty(real))
-		errx(1, "%s: busy: directory is not empty (use -a to cover "
+		errx(1, "%s: directory is not empty (use -a to mount over "
 		    "it)", path);
 	return strdup(real);
 }
 
 /*
- * Return true if we may use allow_other. This is so if we are root, or if the
+ * Return true if we may use allow_other: if we are root, or if the
  * administrator allows it in /etc/fuse.conf (mount.fuse3(8)).
  */
 bool
@@ -125,8 +125,8 @@ session_new(const char *name, struct options *o, struct served *sv)
 
 /*
  * Mount arg, a struct mount. This runs in the helper, which is outside the
- * confined program. Return the descriptor of the mount, which the confined
- * program receives, or -1 after a message.
+ * confined program. Return the descriptor of the mount, for the confined
+ * program, or -1 after a message.
  */
 int
 mount_make(void *arg)
@@ -174,8 +174,8 @@ thread_wait(void *arg)
 }
 
 /*
- * Create and cancel a thread. This makes the C library load the code that it
- * needs to end threads, because it cannot load this code after confinement.
+ * Create and cancel a thread, so that the C library loads the code that it
+ * needs to end threads. It could not load this code after confinement.
  */
 void
 threads_prepare(void)

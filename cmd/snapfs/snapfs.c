@@ -98,9 +98,9 @@ tree_warn(void *arg, const char *what)
 }
 
 /*
- * Return the time of snapshot s from its first line. If this has no time,
- * return the time when the snapshot file was written. If it is not a regular
- * file, return the current time.
+ * Return the time of snapshot s from its first line. If this line has no time,
+ * return the time when the snapshot file was last written or, if that is not a
+ * regular file, the current time.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -127,9 +127,9 @@ by_list(const struct stat *st)
 
 /*
  * Read the snapshot at path into o, and choose who may read its files in the
- * mount. This is anybody who may read the snapshot file. If we may read it only
- * because of an access control list, or if it is not a regular file, it is only
- * us. Return 0, or -1 with errstr set.
+ * mount: anybody who may read the snapshot file. However, if we may read that
+ * only because of an access control list, or if it is not a regular file, only
+ * we may. Return 0, or -1 with errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -227,7 +227,8 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 }
 
 /*
- * Return true if word is in list, whose words are separated by commas.
+ * Return true if word is one of the words in list, which are separated by
+ * commas.
  */
 static bool
 has_option(const char *list, const char *word)

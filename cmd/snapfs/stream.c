@@ -45,8 +45,8 @@ static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Return a new stream for an open file, which has inode number ino in tree. The
- * caller releases it with stream_close. Return NULL if memory ran out.
+ * Return a new stream for an open file with inode number ino in tree. The
+ * caller releases it with stream_close(). Return NULL if memory ran out.
  */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)
@@ -67,7 +67,7 @@ stream_new(struct fstree *tree, uint64_t ino)
 }
 
 /*
- * Release one reference to s, and unlock s. Free it if that was the last
+ * Release one reference to s, and unlock s. Free s if that was the last
  * reference.
  */
 static void
@@ -102,7 +102,8 @@ stream_close(struct stream *s)
 }
 
 /*
- * Close the files that the kernel has not closed. All reads must have ended.
+ * Close the streams of files that the kernel has not closed. All reads must
+ * have ended.
  */
 void
 streams_end(void)
@@ -152,8 +153,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of s, of len bytes at offset off. If they were read ahead, set
- * r->buf to them. Return the number of bytes read ahead, or 0.
+ * Begin read r of s, of len bytes at offset off. If these bytes were read
+ * ahead, set r->buf to them. Return the number of bytes read ahead, or 0.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
@@ -203,7 +204,7 @@ stream_ahead(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * End read r of s, which has been answered, and read ahead. The file may have
+ * End read r of s after it has been answered, and read ahead. The file may have
  * been closed during the read.
  */
 void

@@ -33,8 +33,8 @@ state_word(uint8_t letter)
 }
 
 /*
- * Return the state of a process in Linux's words, or NULL if there is none. It
- * is in file status of record r (proc_pid_status(5)).
+ * Return the process state in file "status" of record r (proc_pid_status(5)),
+ * in Linux's words, or NULL if there is none.
  */
 static const char *
 state_linux(const struct linuxrec *r)
@@ -51,10 +51,10 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set in f the part of the snapshot that the process of record r belongs to. If
- * snapcat(1) copied the process, also set its original process ID and snapshot.
- * The file origin has that process ID, a blank and the first line of that
- * snapshot.
+ * Store in f the number of the snapshot part that the process of record r
+ * belongs to. If snapcat(1) copied the process, also store its original process
+ * ID and the first line of the original snapshot. The file "origin" has these
+ * two, separated by a blank.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -90,7 +90,7 @@ count_threads(struct snap *s, const struct proc *p)
 
 /*
  * Set *f to the facts about process p of snapshot s. The caller frees it with
- * facts_free. Control characters are replaced only in the members name, user
+ * facts_free(). Control characters are replaced only in the members name, user
  * and state. Print a warning if the record cannot be read, unless ls->damaged
  * is true, because then the caller reports the damage.
  */
@@ -118,8 +118,8 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 }
 
 /*
- * Return the value of the fact about subject in f. There must be at most one.
- * Return "" if there is none.
+ * Return the value of the fact about subject in f. There must be at most one
+ * such fact. Return "" if there is none.
  */
 const char *
 facts_value(const struct facts *f, enum subject subject)
@@ -144,9 +144,9 @@ facts_free(struct facts *f)
 }
 
 /*
- * Split the range first..last at mapping boundaries, and call fn with arg for
- * each part. A part outside all mappings has a NULL name. Such parts exist
- * because the writer joined them to their neighbours.
+ * Split the range from first to last, inclusive, at mapping boundaries, and
+ * call fn with arg for each part. A part outside all mappings has a NULL name.
+ * Such parts exist because the writer joined them to their neighbours.
  */
 static void
 ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,

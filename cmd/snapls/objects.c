@@ -17,8 +17,8 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 }
 
 /*
- * Print an array of the values that were left out. text has one value per line.
- * It is modified.
+ * Print an array of the values that were left out. text has one value per line,
+ * and is modified.
  */
 static void
 put_excluded(char *text)
@@ -64,8 +64,8 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Print those members of process p that are not columns. They are its
- * arguments, descriptors, values left out, and origin. f has the facts about p.
+ * Print the members of process p that are not columns: its arguments,
+ * descriptors, values left out, and origin. f has the facts about p.
  */
 void
 object_process(const struct proc *p, const struct facts *f)

@@ -20,9 +20,8 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod in place, as far as they are known. They
- * are those of process pid. If the process has a different ID in its own
- * namespace, print this, too.
+ * Print the unit, container and pod of process pid, as far as place has them.
+ * If the process has a different ID in its own namespace, print that ID, too.
  */
 void
 list_place(const struct place *place, uint64_t pid)

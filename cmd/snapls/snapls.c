@@ -83,16 +83,16 @@ static const struct cmdline cmdline = {
 	.sources = &sources
 };
 
-struct damage {			/* how to report the damage of a file */
+struct damage {			/* how to report damage to a file */
 	const char	*path;
 	bool		 check;	/* -c: report all damage */
 	char		 reported[700];	/* damage reported by the caller */
 };
 
 /*
- * Print text, a description of damage, if -c was given. Print nothing if it
- * equals d->reported, which the caller prints. This is a warn callback; arg is
- * the struct damage d.
+ * Print text, a description of damage, if -c was given. Print nothing if text
+ * is identical to d->reported, which the caller prints. This is a warn
+ * callback; arg is the struct damage d.
  */
 static void
 say(void *arg, const char *text)
@@ -129,8 +129,8 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 	int rc;
 
 	if (s->trailer_error != NULL)
-		program_warn("%s: %s; no checksums (snapcat adds new "
-		    "ones)", path, s->trailer_error);
+		program_warn("%s: %s; no usable checksums (use snapcat "
+		    "to add new ones)", path, s->trailer_error);
 	else if (!s->verified)
 		program_warn("%s: no checksums", path);
 	if (!s->verified)
@@ -161,7 +161,7 @@ head_file(const char *path)
 /*
  * List the readable part of a damaged file, then print the error. With -c,
  * print all damage. s is what was read from standard input, which cannot be
- * read twice. It is NULL for other files.
+ * read twice. For other files, s is NULL.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)

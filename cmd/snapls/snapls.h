@@ -24,11 +24,11 @@ struct facts {
 	char		 state[16]; /* in the words of its operating system */
 	size_t		 threads;
 	uint64_t	 part;	/* part of the snapshot; 0 is the first */
-	uint64_t	 origin; /* process ID in the snapshot it came from */
-	char		*excluded; /* owned; lines about values left out; or
-				      NULL */
-	char		*header; /* owned; first line of the snapshot it
-				    came from; or NULL */
+	uint64_t	 origin; /* process ID in the original snapshot */
+	char		*excluded; /* owned; values left out, one per line;
+				      or NULL */
+	char		*header; /* owned; first line of the original
+				    snapshot; or NULL */
 	struct factlist	 list;	/* command line, descriptors, and more */
 };
 
@@ -41,9 +41,9 @@ struct range {			/* range of text or memory */
 
 struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 embedded; /* the part of count that is in embedded
-				      files */
-	uint64_t	 mem;	/* bytes of memory of processes */
+	struct kbcount	 embedded; /* embedded files only; also included
+				      in count */
+	uint64_t	 mem;	/* bytes of process memory */
 	size_t		 processes;
 	size_t		 threads;
 	size_t		 files;

@@ -48,8 +48,8 @@ part_get(const struct linuxrec *r, uint64_t *part)
 
 /*
  * Set *t to the values in file "taken" of process p. The caller frees it with
- * taken_free. If there is no such file, return false; then there is nothing to
- * free.
+ * taken_free(). If there is no such file, return false; then there is nothing
+ * to free.
  */
 bool
 taken_get(struct taken *t, struct proc *p)

@@ -31,8 +31,8 @@ prot_flags(uint64_t prot)
 }
 
 /*
- * Add a line to s for an event of thread th, which t reports. It affects len
- * bytes at address addr. v is the mapping there, or NULL.
+ * Add a line to s for t, an event of thread th that affects len bytes at
+ * address addr. v is the mapping there, or NULL.
  */
 static void
 map_line(struct stream *s, const struct thread *th, const struct trace *t,
@@ -54,8 +54,8 @@ map_line(struct stream *s, const struct thread *th, const struct trace *t,
 }
 
 /*
- * Return true if p is a 32-bit process on a 64-bit machine. Its system calls
- * have other numbers.
+ * Return true if p is a 32-bit process on a 64-bit machine. Such a process uses
+ * different system call numbers.
  */
 static bool
 is_compat(const struct process *p)
@@ -170,9 +170,8 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Handle the return of thread th from a system call, which t reports. Print a
- * line for the call. Update the mappings, unless they were read after this
- * event.
+ * Handle t, the return of thread th from a system call. Print a line for the
+ * call. Update the mappings, unless they were read after this event.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)
@@ -209,9 +208,9 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Handle a new mapping of thread th, which t reports. Update the mappings,
- * unless they were read after this event. If the thread is in a system call,
- * call_end prints the line. Otherwise print it here.
+ * Handle t, a new mapping that thread th made. Update the mappings, unless they
+ * were read after this event. If the thread is in a system call, call_end()
+ * prints the line. Otherwise print it here.
  */
 void
 mapping_made(struct stream *s, struct thread *th, const struct trace *t)

@@ -18,7 +18,7 @@ enum { END_MS = 500 }; /* maximum ms from the end of the trace to the end
 
 /*
  * Fork a child for the command argv, and store it in c. The child waits for
- * command_go. Exit with status 1 on failure.
+ * command_go(). Exit with status 1 on failure.
  */
 void
 command_begin(struct command *c, char **argv)
@@ -66,11 +66,11 @@ command_go(struct command *c, const char *name)
 
 /*
  * Return how command c, which is called name, has ended: its exit status, or
- * 128 + N if signal N killed it. If it failed, print how. Return 0 if it is
- * still running. If ended is true, its trace has ended, so the command must be
- * about to end: wait END_MS milliseconds at most. If it is then still running,
- * it has executed a program that we may not trace: print a message and return
- * -1.
+ * 128 + N if signal N killed it. If the command failed, print how. If it is
+ * still running, return 0. However, if ended is true, its trace has ended, so
+ * the command must be about to end: wait END_MS milliseconds at most. If the
+ * command is then still running, it has executed a program that we may not
+ * trace: print a message and return -1.
  */
 int
 command_end(const struct command *c, const char *name, bool ended)
@@ -84,8 +84,8 @@ command_end(const struct command *c, const char *name, bool ended)
 		(void)nanosleep(&nap, NULL);
 	if (pid != c->pid) {
 		if (ended)
-			program_warn("%s: changed credentials; still running, "
-			    "no longer traceable", name);
+			program_warn("%s: changed credentials, so it is no "
+			    "longer traceable; it is still running", name);
 		return ended ? -1 : 0;
 	}
 	if (WIFSIGNALED(status)) {

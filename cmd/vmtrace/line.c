@@ -107,8 +107,8 @@ fault_print(struct line *l)
 }
 
 /*
- * Print line l. With -s, count it instead. When the limit of faults is reached,
- * set o->full.
+ * Print line l or, with -s, count its fault. When the limit of faults is
+ * reached, set o->full.
  */
 static void
 line_print(struct output_state *o, struct line *l)
@@ -133,9 +133,9 @@ line_print(struct output_state *o, struct line *l)
 }
 
 /*
- * Complete the fault in line l of o with its result. time is the time when it
- * ended, in nanoseconds, or 0 if that is unknown. If the line was kept back
- * while later lines were printed, print it now.
+ * Complete the fault in line l of o with its result. time is the time when the
+ * fault ended, in nanoseconds, or 0 if that is unknown. If the line was held
+ * back while later lines were printed, print it now.
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,

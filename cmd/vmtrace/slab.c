@@ -30,8 +30,8 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Return the name of the slab cache of an object. Linux before 6.1 does not
- * report it for some objects; for these return a general word.
+ * Return the name of an object's slab cache. Linux before 6.1 does not report
+ * this name for some objects; for these, return a general word.
  */
 static const char *
 cache_name(const struct trace *t)

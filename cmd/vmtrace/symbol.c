@@ -66,9 +66,8 @@ syms_get(const struct row *r)
 }
 
 /*
- * Write the name of an instruction to s, of size bytes, as "NAME+0xN". The
- * instruction is at offset r->num of file r->name. Write "-" if it has no
- * symbol. Return s.
+ * Write to s, of size bytes, the name of the instruction at offset r->num of
+ * file r->name, as "NAME+0xN", or "-" if it has no symbol. Return s.
  */
 const char *
 symbol_name(const struct row *r, char *s, size_t size)

@@ -42,8 +42,7 @@ names_ask(char **operand)
 /*
  * Find out what to trace, and store it in *targets. operand has the operands
  * and ends with NULL. If command is true, they followed "--" and are a command.
- * Return 0, or -1 if there is nothing to trace, or both processes and a
- * command.
+ * Return 0, or -1 if nothing was named, or both processes and a command.
  */
 int
 targets_settle(struct targets *targets, char **operand, bool command)

@@ -1,6 +1,6 @@
 /*
- * Print totals: faults by mapping and by instruction, and allocations of the
- * kernel by kind and caller.
+ * Print totals: faults by mapping and by instruction, and kernel allocations by
+ * kind and caller.
  */
 #include "vmtrace.h"
 #include "bisect.h"
@@ -22,7 +22,7 @@ enum {				/* counts of a mapping */
 enum { ALLOCS, FREES, BYTES };	/* counts of allocations */
 
 /*
- * Count in o the fault of line l.
+ * Add the fault in line l to the totals in o.
  */
 void
 total_fault(struct output_state *o, const struct line *l)
@@ -57,9 +57,9 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count in o an allocation of the given number of bytes in the kernel. If alloc
- * is false, count a free instead. name is the name of the objects, and site the
- * address of the code that allocates or frees them.
+ * Add a kernel allocation of the given number of bytes to the totals in o. If
+ * alloc is false, add a free instead. name is the name of the objects, and site
+ * the address of the code that allocates or frees them.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -83,9 +83,9 @@ CMP_BY(count_cmp, struct row *const,
     ORDER((*x)->num, (*y)->num))
 
 /*
- * Join the rows that belong to the same mapping, which grew while faults were
- * counted. The ranges of such rows overlap. Add their counts to the first of
- * them, and set those of the others to zero. The n rows at v are sorted.
+ * Join the rows of each mapping that grew while faults were counted. The ranges
+ * of such rows overlap. Add their counts to the first of them, and set the
+ * counts of the others to zero. The n rows at v are sorted.
  */
 static void
 rows_join(struct row **v, size_t n)

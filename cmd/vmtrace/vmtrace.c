@@ -29,7 +29,7 @@ static const struct opt opts[] = {
 	    .flag = &options.table.json },
 	{ 'J', "json", NULL, NULL, .flag = &options.table.json },
 	{ 'k', "kernel", NULL,
-	    "also trace pages and slab objects of the kernel",
+	    "also trace kernel pages and slab objects",
 	    .flag = &options.kernel },
 	{ 'n', "lines", "count", "exit after count faults",
 	    .number = &options.count, 1, INT64_MAX },

@@ -41,9 +41,9 @@ struct line {
 	bool		 kernel; /* ip is in the kernel */
 	enum access	 access;
 	enum result	 result;
-	struct vma	 where;	/* copy of the mapping of addr; where.name is
+	struct vma	 where;	/* copy of the mapping at addr; where.name is
 				   owned; NULL: none */
-	struct vma	 code;	/* copy of the mapping of ip; code.name is
+	struct vma	 code;	/* copy of the mapping at ip; code.name is
 				   owned; NULL: none */
 };
 
@@ -51,7 +51,7 @@ TAILQ_HEAD(lines, line);
 
 RB_HEAD(rows, row);
 
-struct tally {			/* table of counts, by tally.c; zeroed before
+struct tally {			/* table of counts (tally.c); zeroed before
 				   use */
 	struct rows	 all;
 	size_t		 n;
@@ -125,8 +125,8 @@ void		 tasks_reread(struct tasks *);
 void		 tasks_free(struct tasks *);
 
 /*
- * stream.c: turn events into lines; calls.c: mappings; slab.c: allocations of
- * the kernel
+ * stream.c: turn events into lines; calls.c: mappings; slab.c: kernel
+ * allocations
  */
 struct stream {
 	struct tasks	 tasks;

@@ -133,15 +133,15 @@ refused "no mount point" "1 snapfs: TMP/none: No such file or directory" \
 refused "a file" "1 snapfs: TMP/two: not a directory" "$tmp/snap" "$tmp/two"
 mkdir "$tmp/full"
 touch "$tmp/full/x"
-refused "not empty" "1 snapfs: TMP/full: busy: directory is not empty \
-(use -a to cover it)" "$tmp/snap" "$tmp/full"
+refused "not empty" "1 snapfs: TMP/full: directory is not empty \
+(use -a to mount over it)" "$tmp/snap" "$tmp/full"
 snapfs -a "$tmp/snap" "$tmp/full"
 is "$rc $err $(ls "$tmp/full")" "0  $one" "-a covers it"
 fusermount3 -u "$tmp/full"
 is "$(ls "$tmp/full")" x "it is there again"
 serve "$tmp/snap"
-refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: busy: \
-a file system is mounted there (use -a to cover it)" "$tmp/snap" "$mnt"
+refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: \
+a file system is mounted there (use -a to mount over it)" "$tmp/snap" "$mnt"
 unserve
 usage=$'2 usage: snapfs [-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] mtpt
        snapfs [-adf] [-c group] [-o opt] [-p pid|name] -m mtpt

@@ -182,7 +182,8 @@ is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" "of a pipe: the same"
 
 differ "$tmp/old.snap"
 is "$rc $(cat "$tmp/err")" \
-    "2 snapdiff: only one moment to compare; name another file" "one moment only"
+    "2 snapdiff: only one moment to compare (name another file)" \
+    "one moment only"
 differ "$tmp/old.snap" "$tmp/none"
 is "$rc $(wc -c <"$tmp/out")" "2 0" "no such file: status 2"
 head -c 300000 "$tmp/new.snap" >"$tmp/cut.snap"

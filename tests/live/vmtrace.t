@@ -434,7 +434,7 @@ if is_root && command -v setpriv >/dev/null; then
 	    stat -c %u "/proc/$!")" = 0 ]; then
 		trace "$tmp/pub/sleep" 2
 		is "$rc $(tail -1 "$tmp/err")" "1 vmtrace: $tmp/pub/sleep: \
-changed credentials; still running, no longer traceable" \
+changed credentials, so it is no longer traceable; it is still running" \
 		    'as nobody: a program with other rights'
 	else
 		skip 'a program with other rights' 'a set-user-ID bit is of \
