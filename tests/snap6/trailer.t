@@ -163,7 +163,8 @@ def nottrailers(snap, file, out):
             f.write(data)
         done = run('snapls', '-c', file)
         ok(done[1:] == ('snapls: %s: byte %d: no trailer: %s; no usable '
-           'checksums (use snapcat to add new ones)\n' % (file, at, why), want),
+           'checksums (use snapcat to add new '
+           'ones)\n' % (file, at, why), want),
            'snapls -c: ' + name, done[1:])
         ok(run('snapls', file)[1:] == ('', 0), 'snapls: it is read')
         ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and
