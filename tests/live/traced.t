@@ -131,7 +131,7 @@ fi
 target "$targets/vforker"
 parent=$pid
 snap -o "$tmp/snap" "$parent"
-is "$rc $err" "1 snap: process N shares the memory of process N but is not captured: it keeps running, and may change the memory while it is read
+is "$rc $err" "1 snap: process N shares the memory of process N but is not captured: it keeps running, and may change the memory during the capture
 snap: thread N of process N does not stop (it was in state D): captured without its registers
 snap: process N cannot be cloned: thread N does not stop: all processes stay stopped until they are written" \
     "vfork: the parent is taken"
@@ -145,11 +145,11 @@ unnoticed "$pid" "vfork: not noticed"
 target "$targets/sharer"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$pid"
-is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid but is not captured: it keeps running, and may change the memory while it is read
+is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid but is not captured: it keeps running, and may change the memory during the capture
 snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all processes stay stopped until they are written" \
     "who shares the memory, and runs"
 snap -l -o "$tmp/snap" "$child"
-is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child but is not captured: it keeps running, and may change the memory while it is read
+is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child but is not captured: it keeps running, and may change the memory during the capture
 snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all processes stay stopped until they are written" \
     "the other way round, with clones"
 snap -o "$tmp/snap" "$pid" "$child"

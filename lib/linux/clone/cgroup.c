@@ -30,7 +30,7 @@ static const struct {
 	enum cgkind	 kind;
 	bool		 v1;
 	const char	*limit;	/* name of the file with the limit */
-	const char	*key;	/* key of its line in that file; NULL: the
+	const char	*key;	/* key of the limit in that file; NULL: the
 				   first line */
 	const char	*used;	/* name of the file with the current usage */
 	const char	*cache;	/* key of the page cache in memory.stat;
@@ -51,11 +51,11 @@ static const struct {
 };
 
 /*
- * Return a number from the file called name in directory dir. It is the number
- * after key at the start of a line, or the number at the start of the file if
- * key is NULL. Return the value of absent if there is no such number, or if the
- * file says that there is no limit: "max" or, in version 1 of cgroups, the
- * largest number of whole pages.
+ * Return a number from the file called name in directory dir. This is the
+ * number after key on the line that begins with key, or, if key is NULL, the
+ * number at the start of the file. Return the value of absent if there is no
+ * such number, or if the file says that there is no limit: "max" or, in version
+ * 1 of cgroups, the largest number of whole pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key,
@@ -82,8 +82,8 @@ level_number(const char *dir, const char *name, const char *key,
 }
 
 /*
- * Return how much more cgroup c may use: bytes, or processes and threads. Set
- * *limit to the limit that allows the least more. Both are UINT64_MAX if c has
+ * Return how much more cgroup c may use, in bytes or in processes and threads.
+ * Set *limit to the limit that leaves the least. Both are UINT64_MAX if c has
  * no limit.
  */
 uint64_t

@@ -69,8 +69,9 @@ clone_await(pid_t clone)
 }
 
 /*
- * If the clone of process p has ended, wait for it with waitpid(2), so that its
- * parent can reap it. Leave its ptrace stops to the thread that traces it.
+ * If the clone of process p has ended, wait for it with waitid(2), so that the
+ * clone's parent can reap it. Leave the ptrace stops of the clone to the thread
+ * that traces it.
  */
 static void
 clone_reap(struct lproc *p)
@@ -144,8 +145,8 @@ clone_stands(const struct lproc *p)
 /*
  * Return true with errstr set if the clone of process p was killed. Most likely
  * the kernel killed it for lack of memory. A clone loses its pages as it dies.
- * Therefore, call this function after each read from the clone; what was read
- * is valid only if it returns false.
+ * The caller must therefore call this function after each read from the clone;
+ * the data read are valid only if the result is false.
  */
 bool
 clone_lost(struct lproc *p)
@@ -198,9 +199,9 @@ clones_kill(struct live *l)
 }
 
 /*
- * Return the number of bytes of memory that only clone pid has. These are
- * copies that the kernel made of pages when the cloned process wrote to them.
- * Return 0 if the number cannot be read from proc_pid_smaps(5).
+ * Return how many bytes of memory clone pid alone has: the pages that the
+ * kernel copied when the cloned process wrote to them. Return 0 if the number
+ * cannot be read from proc_pid_smaps(5).
  */
 static uint64_t
 clone_own(pid_t pid)

@@ -32,10 +32,10 @@ void		 huge_note(struct lproc *p, const struct pagerun *r);
 /* gaps.c: memory that a clone does not inherit */
 struct gap {			/* a run of pages that the clone lacks */
 	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 end;	/* end address (exclusive) */
 	unsigned int	 what;	/* PM_ flags of its pages
 				   (linux/pages/pages.h), or GAP_NOTHING */
-	struct source	*src;	/* borrowed; copy of the pages; NULL: not
+	struct source	*src;	/* borrowed; has a copy of the pages; NULL: not
 				   copied */
 	uint64_t	 loc;	/* offset of the copy in src */
 };

@@ -21,8 +21,8 @@ enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
- * Read the stat of process pid into *c. Return 1 on success, 0 if the process
- * is gone, or -1 if the file cannot be read now.
+ * Read the stat file of process pid into *c. Return 1 on success, 0 if the
+ * process is gone, or -1 if the file cannot be read now.
  */
 static int
 child_look(pid_t pid, struct procstat *c)
@@ -35,8 +35,8 @@ child_look(pid_t pid, struct procstat *c)
 }
 
 /*
- * Return true if c is the stat of a child of target that clone(2) made without
- * an exit signal.
+ * Return true if c describes a child of process target that clone(2) made
+ * without an exit signal.
  */
 static bool
 is_clone(const struct procstat *c, pid_t target)
@@ -76,7 +76,7 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * Mark a clone as ours, by setting its file size limit, for the guard of a
+ * By setting the file size limit of a clone, mark it as ours for the guard of a
  * later snapshot. That guard needs the mark if our guard is killed together
  * with us. The clone then stays a zombie, and only the mark distinguishes it
  * from a child that its process made itself. A zombie keeps the limit. The
@@ -104,10 +104,10 @@ pair_add(struct guard *g, const struct clonepair *w)
 }
 
 /*
- * Record in the list of guard g that process target is being cloned. Call this
- * before the cloning with clone 0, and after it with the process ID of the
- * clone, which we trace, or with -1 if no clone was made. Return 0, or -1 with
- * errstr set.
+ * Record in the list of guard g that process target is being cloned. Before
+ * cloning, call this function with clone set to 0. After cloning, call it with
+ * the process ID of the clone, which we trace, or with -1 if no clone was made.
+ * Return 0, or -1 with errstr set.
  */
 int
 guard_send(struct guard *g, pid_t target, pid_t clone)
@@ -134,7 +134,7 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Return true if process pid with stat c is a marked zombie of an earlier
+ * Return true if process pid with stat c is a marked zombie left by an earlier
  * snapshot.
  */
 static bool
@@ -159,17 +159,17 @@ is_pair(const struct guard *g, pid_t pid, uint64_t start)
 
 struct finding_clones {
 	struct guard	*guard;
-	uint64_t	 until;	/* clones must have started before this, in
-				   ticks after boot */
+	uint64_t	 until;	/* latest start time of a clone, in ticks after
+				   boot */
 	bool		 failed;
 };
 
 /*
- * Add process pid to the list of the guard if it is a clone of a process in the
- * list, and of one of two kinds: a marked zombie of an earlier snapshot, or a
- * clone that we had no time to record. The latter is exiting, and started after
- * its process was added to the list. The process cannot have made such a child
- * itself, since all of its threads were stopped until we died.
+ * Add process pid to the guard's list if it is a clone of a process in the
+ * list, and either a marked zombie left by an earlier snapshot or a clone that
+ * we had no time to record. A clone of the latter kind is exiting, and started
+ * after its process was added to the list. The process cannot have made such a
+ * child itself, since all of its threads were stopped until we died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -203,12 +203,12 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Search all processes for clones, and add them to the list of guard g. A clone
- * that was not recorded is searched for in each call, at most LOOKS times. The
- * search ends early when its process has returned from the call that makes the
- * clone, and no candidate is left. All candidates are added, even if they may
- * be clones of another snap that was killed: the guard of that snap may have
- * added ours.
+ * Search all processes for clones, and add them to the list of guard g. Each
+ * call looks for every clone that was not recorded, but for none more than
+ * LOOKS times. The search for a clone ends early when its process has returned
+ * from the call that makes the clone and no candidate is left. All candidates
+ * are added, even those that another snap, now killed, may have made: the guard
+ * of that snap may have added ours.
  */
 void
 pairs_find(struct guard *g)

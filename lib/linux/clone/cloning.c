@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Make the kernel kill a clone before other processes if memory runs out:
- * proc_pid_oom_score_adj(5).
+ * If memory runs out, make the kernel kill a clone before other processes
+ * (proc_pid_oom_score_adj(5)).
  */
 static void
 clone_expendable(pid_t clone)
@@ -32,8 +32,8 @@ clone_expendable(pid_t clone)
 }
 
 /*
- * Return the number of pages that process pid has mapped, or 0 if it cannot be
- * read: proc_pid_statm(5).
+ * Return the number of pages that process pid has mapped (proc_pid_statm(5)),
+ * or 0 if it cannot be read.
  */
 static unsigned long
 pages_mapped(pid_t pid)
@@ -51,9 +51,9 @@ pages_mapped(pid_t pid)
 }
 
 /*
- * Return true if the clone of process p, which is stopped, has all mappings of
- * p. It does if both have the same size, because fork(2) can only leave
- * mappings out (dup_mmap of mm/mmap.c).
+ * Process p is stopped. Return true if its clone has all mappings of p. That is
+ * so if both have the same size, because fork(2) can only leave mappings out
+ * (dup_mmap of mm/mmap.c).
  */
 static bool
 clone_iswhole(const struct lproc *p)
@@ -118,7 +118,7 @@ step_shed(const struct live *l, struct cloning *c)
 }
 
 /*
- * Restore the process of c to its state before calls were injected.
+ * Restore the process of c to the state that it had before calls were injected.
  */
 static int
 step_end(const struct live *l, struct cloning *c)

@@ -51,7 +51,7 @@ enum cgkind {			/* resource that a cgroup limits */
 struct cglevel {		/* a cgroup that may limit a process */
 	enum cgkind	 kind;
 	bool		 v1;
-	const char	*dir;	/* borrowed; its directory */
+	const char	*dir;	/* borrowed; directory of the cgroup */
 };
 
 typedef int	(*cglevel_fn)(void *, const struct cglevel *);
@@ -75,7 +75,7 @@ struct likeness;
 struct lacking {		/* the clone from which a process will be
 				   read */
 	pid_t		 clone;
-	bool		 whole;	/* it has all mappings of the process */
+	bool		 whole;	/* the clone has all mappings of the process */
 	const struct likeness *alike; /* borrowed; differences in private
 					 memory, if the clone is of another
 					 process; else NULL */
@@ -94,8 +94,8 @@ bool		 skippable_has(struct live *l, const struct lproc *p,
 /* reaper.c: how the guard reaps clones */
 struct clonepair {		/* a process and its clone */
 	pid_t		 target;
-	pid_t		 clone;	/* 0: about to be made; -1: not made, or
-				   reaped */
+	pid_t		 clone;	/* process ID; 0: about to be made; -1: not
+				   made, or reaped */
 	uint64_t	 since;	/* when this entry was made, in ticks after
 				   boot */
 	uint64_t	 start;	/* start time of the clone, in ticks after

@@ -48,8 +48,8 @@ struct member {			/* a process that may share the clone of head */
 };
 
 struct family {
-	struct lproc	*head[HEADS];	/* borrowed; ring of the last heads
-					   found */
+	struct lproc	*head[HEADS];	/* borrowed; ring buffer of the heads
+					   found last */
 	size_t		 nhead;
 	struct member	*v;	/* owned; sorted by head */
 	size_t		 n;
@@ -76,9 +76,10 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Compare 32 pages of processes p and head, at the same addresses. The pages
- * are spread over the mapping in which p shares the most memory. Return true if
- * most of the pages of p are in the same page frames in both processes.
+ * Compare 32 pages of process p with the pages of process head at the same
+ * addresses. The pages are spread over the mapping in which p shares the most
+ * memory. Return true if most of the pages of p are in the same page frames in
+ * both processes.
  */
 static bool
 sample_alike(const struct lproc *p, const struct lproc *head)
@@ -107,8 +108,8 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 }
 
 /*
- * Return true if the links called name in /proc/PID are equal for processes a
- * and b.
+ * Return true if the links called name in /proc/PID are identical for processes
+ * a and b.
  */
 static bool
 link_same(pid_t a, pid_t b, const char *name)
@@ -126,8 +127,8 @@ link_same(pid_t a, pid_t b, const char *name)
 
 /*
  * Return true if process p has the same executable, root, mounts and namespaces
- * as process head. They can then be looked up through the clone of head after
- * the stop.
+ * as process head. If so, after the stop they can be looked up through the
+ * clone of head.
  */
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
@@ -150,7 +151,7 @@ places_same(const struct lproc *p, const struct lproc *head)
  * Return true if mapping v of process p can be read from a clone with mappings
  * l. Rings of io_setup(2) and memory under userfaultfd(2) cannot. Other private
  * memory without a file always can. Anything else, such as the [vdso], can if l
- * has the same mapping, and reading it needs no file server.
+ * has the same mapping and reading it needs no file server.
  */
 static bool
 mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
@@ -283,9 +284,10 @@ family_find(const struct live *l, struct member *v, size_t n)
 }
 
 /*
- * Decide whether to clone process p now. Return true to defer it: it may belong
- * to the family of an earlier process, whose clone can then be read for both.
- * Otherwise return false; p may then become the head of a new family.
+ * Decide whether to clone process p now. Return true to defer p: it may belong
+ * to the family of an earlier process, and the clone of that process can then
+ * be read for both. Otherwise return false; p may then become the head of a new
+ * family.
  */
 bool
 family_defers(struct family *f, struct lproc *p)
@@ -328,9 +330,9 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 }
 
 /*
- * Decide for each deferred process of f whether it belongs to the family of a
- * cloned process. If so, set its member head to that process, whose clone is
- * then read for both. Pages that only the deferred process has are copied; add
+ * For each deferred process of f, decide whether it belongs to the family of a
+ * cloned process. If so, set its member head to that process, so that one clone
+ * is read for both. Copy the pages that only the deferred process has, and add
  * the sources of the copies to snapshot s.
  */
 void
@@ -349,7 +351,7 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 }
 
 /*
- * Return the next deferred process, starting at index *i, that belongs to no
+ * Starting at index *i, return the next deferred process that belongs to no
  * family and must be cloned itself. Advance *i. Return NULL if there is none.
  */
 struct lproc *

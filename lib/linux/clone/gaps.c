@@ -47,13 +47,14 @@ struct keeping {
 				   pages there */
 	bool		*cloned; /* owned; for each mapping: the clone has
 				    pages there */
-	struct lacking	 of;	/* the clone, and how it may differ */
-	const struct likeness *split; /* if not NULL: copy only the pages
-					 that it lists */
-	struct vmas	 clone;	/* owned; mappings of the clone, unless it
-				   has all */
-	struct source	*spool;	/* temporary file of copied pages; NULL: not
-				   needed so far */
+	struct lacking	 of;	/* the clone, and how it may differ from the
+				   process */
+	const struct likeness *split; /* if not NULL: lists the only pages to
+					 copy */
+	struct vmas	 clone;	/* owned; mappings of the clone, unless it has
+				   all those of the process */
+	struct source	*spool;	/* temporary file with the copied pages; NULL:
+				   not needed so far */
 	int		 mem;	/* owned, as pagemap and clonemap are; memory
 				   of the process */
 	int		 pagemap;
@@ -67,7 +68,7 @@ struct keeping {
 				   clonemem */
 	size_t		 nring;
 	bool		 failed; /* the pagemap of the process could not be
-				    read; why has the reason */
+				    read; the reason is in why */
 	char		 why[256];
 };
 
@@ -175,10 +176,10 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Schedule copies of all present pages of mapping v. If v has none, and the
- * clone is that of another process, the clone may have pages there. Then add a
- * gap with GAP_NOTHING, which says that the process has no page in v. Return 0,
- * or -1 with errstr set.
+ * Schedule copies of all present pages of mapping v. If v has none but the
+ * clone is that of another process, the clone may have pages there. In that
+ * case add a gap with GAP_NOTHING, to say that the process has no page in v.
+ * Return 0, or -1 with errstr set.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -194,8 +195,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for private mapping v where the clone lacks pages of the process.
- * The clone is that of another process. how is the treatment of the file of v,
- * or TAKE_MEMORY if v has no file. Return 0, or -1 with errstr set.
+ * The clone is that of another process. how says how the file of v is treated;
+ * it is TAKE_MEMORY if v has no file. Return 0, or -1 with errstr set.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -212,9 +213,9 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 }
 
 /*
- * Decide how the file of mapping v is captured, and return that. Copy the file
- * now if it is in memory and others may change it. Mark a file that needs no
- * copy as skippable.
+ * Decide how to capture the file of mapping v, and return the decision. Copy
+ * the file now if it is in memory and may be changed later. Mark a file that
+ * needs no copy as skippable.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -245,8 +246,8 @@ keep_file(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for the present pages of mapping v that the clone lacks. The file of
- * v is on a file server. Do not copy the pages: while processes are stopped,
- * nothing is opened or read that may wait for the server.
+ * v is on a file server. Do not copy the pages: while processes are stopped, we
+ * open or read nothing that could make us wait for the server.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -257,8 +258,8 @@ keep_far(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Schedule a copy of all of mapping v from the clone. v is a ring of
- * io_setup(2), which the clone also has.
+ * Mapping v is a ring of io_setup(2), which the clone has too. Schedule a copy
+ * of the whole ring from the clone.
  */
 static int
 keep_ring(struct keeping *k, const struct vma *v)
@@ -429,7 +430,7 @@ out:
 
 /*
  * Drop the gaps (runs of pages that a clone lacks) of all processes of set l.
- * The processes stay stopped, and are read themselves instead of their clones.
+ * The processes stay stopped, and are read in place of their clones.
  */
 void
 gaps_drop(struct live *l)

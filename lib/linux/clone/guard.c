@@ -31,9 +31,9 @@ enum {
 static const char guard_name[] = "snap-guard";
 
 /*
- * Try to reap the clones of all pairs of guard g, in child processes. A pair is
- * a process and its clone. A child that could not release a thread exits: the
- * kernel then releases the thread, in whatever state it is.
+ * Try, in child processes, to reap the clones of all pairs of guard g. A pair
+ * is a process and its clone. If a child cannot release a thread, it exits: the
+ * kernel then releases the thread, whatever its state.
  */
 static void
 pairs_try(struct guard *g)
@@ -161,7 +161,7 @@ guard_begin(void)
 }
 
 /*
- * Tell guard g to reap the clones and end. Wait until it has ended, up to five
+ * Tell guard g to reap the clones and end. Wait for it to end, for up to five
  * seconds plus 20 ms for each process in its list. Set *status as waitpid(2)
  * does. Return false if the guard has not ended.
  */
@@ -184,7 +184,7 @@ guard_stop(const struct guard *g, int *status)
 }
 
 /*
- * Have guard g reap the clones, which were killed, and free g. If the guard was
+ * Have guard g reap the clones that were killed, and free g. If the guard was
  * killed or has failed, start another one. Return 1 if all clones were reaped.
  * Return 0 if the guard is still waiting for something. Return -1 if it has
  * given up or cannot be started.

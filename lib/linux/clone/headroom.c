@@ -118,8 +118,8 @@ room_left(const struct room *r, uint64_t used)
 }
 
 /*
- * Return true if this many clones take at most a quarter of left. left is the
- * number of processes that were allowed before the clones were made.
+ * Return true if this many clones take at most a quarter of left. left is how
+ * many more processes were allowed before any clone was made.
  */
 static bool
 places_enough(uint64_t left, uint64_t clones)
@@ -176,8 +176,8 @@ level_take(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return the text of file name of the record rec, or an empty text if it has no
- * such file.
+ * Return the text of the file called name in record rec, or an empty text if
+ * rec has no such file.
  */
 static struct scan
 record_text(const struct filelist *rec, const char *name)
@@ -188,7 +188,7 @@ record_text(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return the number after key in the file status of the record rec.
+ * Return the number after key in the status file of record rec.
  */
 static uint64_t
 record_number(const struct filelist *rec, const char *key)
@@ -358,8 +358,8 @@ headroom_free(struct live *l)
 }
 
 /*
- * Set *arg, a number of bytes, to the smaller of *arg and the memory that
- * cgroup c has left.
+ * If cgroup c has less memory left than *arg, in bytes, reduce *arg to that
+ * amount.
  */
 static int
 room_lessen(void *arg, const struct cglevel *c)

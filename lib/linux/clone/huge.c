@@ -38,10 +38,10 @@ struct joining {		/* state while joining the huge pages of a
 };
 
 /*
- * Record that run r of process p is mapped as huge pages. p has a clone, just
- * made, which maps the same huge pages. Runs must be recorded in ascending
- * order. If memory runs out, r is not recorded, and its pages are not joined
- * later.
+ * Record that run r of process p is mapped as huge pages. p has just been
+ * cloned, and the clone maps the same huge pages. Runs must be recorded in
+ * ascending order. If memory runs out, r is not recorded, and its pages are not
+ * joined later.
  */
 void
 huge_note(struct lproc *p, const struct pagerun *r)
@@ -130,8 +130,8 @@ lproc_join(const struct lproc *p, uint64_t deadline)
 }
 
 /*
- * Join the huge pages of processes of set l that were split while the processes
- * had clones. Stop when the time that option -t of snap(1) allows is over.
+ * In the processes of set l, join the huge pages that were split while the
+ * processes had clones. Stop after the time that option -t of snap(1) allows.
  */
 void
 huge_join(const struct live *l)

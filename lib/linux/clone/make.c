@@ -85,8 +85,9 @@ has_monitor(const struct live *l)
 
 /*
  * Check that process p has no memory under userfaultfd(2). Read smaps again,
- * since memory may have been put under it after smaps was last read. Return 0,
- * or -1 with errstr set if there is such memory, or if smaps cannot be read.
+ * since more memory may be under userfaultfd(2) than when smaps was last read.
+ * Return 0, or -1 with errstr set if there is such memory, or if smaps cannot
+ * be read.
  */
 static int
 memory_unwatched(const struct lproc *p)
@@ -102,16 +103,17 @@ memory_unwatched(const struct lproc *p)
 		if (m.mapping.flags & VMF_UFFD)
 			break;
 	free(b.data);
-	return rc == 1 ? errstr_set("its memory is under userfaultfd(2)") :
+	return rc == 1 ? errstr_set("its memory is managed by userfaultfd(2)") :
 	    rc;
 }
 
 /*
  * Check that cloning process p does no harm. vma has the mappings of p. If
- * memory of p is under userfaultfd(2), its monitor may have to agree to the
- * fork. Then p would wait for the monitor, forever if that is also stopped. If
- * children of p go to a new PID namespace, the clone would become its init.
- * Return 0 if there is no such danger, or -1 with errstr set.
+ * memory of p is under userfaultfd(2), the monitor of that memory may have to
+ * agree to the fork. Then p would wait for the monitor, forever if the monitor
+ * is also stopped. If children of p go to a new PID namespace, the clone would
+ * become init there. Return 0 if there is no such danger, or -1 with errstr
+ * set.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -182,8 +184,8 @@ clone_begin(struct making *m, struct lproc *p)
 }
 
 /*
- * Copy the memory of the process of c that its clone lacks. From then on, read
- * the clone.
+ * Copy the memory that the process of c has and its clone lacks. From then on,
+ * read the clone in place of the process.
  */
 static int
 clone_keep(struct making *m, const struct cloning *c)
@@ -202,7 +204,7 @@ clone_keep(struct making *m, const struct cloning *c)
 
 /*
  * Handle the failure to clone process p. errstr and errno must be set. If p has
- * died, leave it out of the set. Otherwise remember the reason for a message.
+ * died, leave it out of the set. Otherwise keep the reason for a later message.
  */
 static void
 clone_failed(struct making *m, struct lproc *p)
@@ -302,8 +304,8 @@ clones_begin(struct making *m)
 
 /*
  * Clone the processes of set l that we have stopped and whose threads were
- * recorded. Return true if the processes can be released. Otherwise there are
- * no clones, and a message has told the user the reason; return false.
+ * recorded. Return true if the processes can be released. Otherwise leave no
+ * clones, tell the user the reason, and return false.
  */
 bool
 clones_make(struct live *l, struct snap *s)

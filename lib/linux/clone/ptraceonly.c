@@ -47,9 +47,10 @@ ptraceonly_find(void)
 /*
  * Make unreadable mappings of a clone readable, if this kernel lets only the
  * tracer read them. calls is the handle for injecting calls into the clone. vma
- * has the mappings. Only those with pages are changed: has[i] is true for them.
- * If a mapping cannot be changed, it is reported as missing when it is read.
- * Return 0, or -1 with errstr set if no more calls can be injected.
+ * has the mappings of the clone. Change only mappings with pages: has[i] is
+ * true for these. If a mapping cannot be changed, it is reported as missing
+ * when it is read. Return 0, or -1 with errstr set if no more calls can be
+ * injected.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-	TRIES = 20,		/* maximum failed attempts to inject the call */
+	TRIES = 20,		/* maximum number of failed attempts to inject
+				   the call */
 	NEVER = -2
 };
 
@@ -37,9 +38,9 @@ clone_nspid(pid_t clone)
 }
 
 /*
- * Return 1 if process p has returned from the call that makes its clone. The
- * first thread of p should be stopped. Return 0 if it has not returned, or if
- * that cannot be determined.
+ * Return 1 if process p has returned from the call that makes its clone. Return
+ * 0 if it has not, or if that cannot be determined. The first thread of p
+ * should be stopped.
  */
 static int
 past_call(const struct clonepair *w, const struct lproc *p)

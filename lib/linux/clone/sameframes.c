@@ -24,8 +24,8 @@ enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: 32
 
 struct stretch {		/* entries of consecutive pages */
 	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
-	size_t		 at;	/* index in the table of its first entry */
+	uint64_t	 end;	/* end address (exclusive) */
+	size_t		 at;	/* index of its first entry in the table */
 };
 
 struct pagetable {
@@ -166,8 +166,8 @@ table_read(int fd, const struct vmas *vma)
 }
 
 /*
- * Return true if pagemap entry e is of a present page that does not belong to a
- * file.
+ * Return true if pagemap entry e describes a present page that does not belong
+ * to a file.
  */
 static bool
 entry_isown(uint64_t e)
@@ -201,10 +201,10 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 
 /*
  * Compare n pages of a process and a clone, starting at address addr. e has the
- * pagemap entries of the process, and known those of the clone. known is NULL
- * if the clone has no entries there. Update the result for the mapping
- * (a->how), and add to a->own the pages that only the process has. Return 0, or
- * -1 with errstr set.
+ * pagemap entries of the process. known has those of the clone, or is NULL if
+ * the clone has no entries there. Update the result for the mapping (a->how),
+ * and add to a->own the pages that only the process has. Return 0, or -1 with
+ * errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -271,8 +271,8 @@ mapping_end(struct comparing *c)
 }
 
 /*
- * Compare pagemap entries e of a mapping of the process with the table of the
- * clone.
+ * Compare e, pagemap entries for one mapping of the process, with the clone's
+ * table.
  */
 static int
 compare_entries(void *arg, const struct entries *e)

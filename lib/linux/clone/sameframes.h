@@ -8,14 +8,15 @@
 #include "linux/pages/pages.h"
 
 enum alikeness {		/* how a mapping of a process compares with
-				   the clone of another */
+				   another process's clone */
 	ALIKE_ALL,
-	ALIKE_FILE, /* equal, except for which pages of its file are present */
+	ALIKE_FILE, /* identical, except for which pages of its file are
+		       present */
 	ALIKE_NOT
 };
 
-struct likeness {		/* a process compared with the clone of
-				   another */
+struct likeness {		/* comparison of a process with another
+				   process's clone */
 	enum alikeness	*how;	/* owned; result for each mapping; ALIKE_ALL
 				   if it is not private */
 	struct pagespan	*own;	/* owned; pages that only the process has, in

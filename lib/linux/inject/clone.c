@@ -23,9 +23,9 @@ enum {
 };
 
 /*
- * Return 1 if the stopped thread tid would make the clone(2) call of
- * inject_clonestart when resumed. It is then at the entry of that call, or
- * about to restart it. Return 0 if it would not, or -1 if that cannot be
+ * Return 1 if the stopped thread tid would, when resumed, make the clone(2)
+ * call of inject_clonestart(). In that case it is at the entry of the call, or
+ * about to restart the call. Return 0 if it would not, or -1 if that cannot be
  * determined.
  */
 int
@@ -65,9 +65,9 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 }
 
 /*
- * Wait until clone pid has stopped, and restore the unused stack in its memory.
- * Also let the kernel kill the clone when we die. If the clone runs before
- * that, the stack makes it call exit_group(2). Return 0, or -1 with errstr set.
+ * Wait until clone pid has stopped. Then have the kernel kill the clone when we
+ * die, and restore the unused stack in its memory. Until then, the stack makes
+ * the clone call exit_group(2) if it runs. Return 0, or -1 with errstr set.
  */
 static int
 clone_keep(struct inject *inj, pid_t pid)
@@ -97,9 +97,9 @@ clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
 
 /*
  * Begin to make a clone of the process of inj. This is the first of four steps;
- * the others are inject_clonestart, inject_cloneawait and inject_cloneend. Each
- * step waits for the one before, so that several processes can be cloned at the
- * same time. Return 0, or -1 with errstr set.
+ * the others are inject_clonestart(), inject_cloneawait() and
+ * inject_cloneend(). Each step waits for the previous one, so that several
+ * processes can be cloned at the same time. Return 0, or -1 with errstr set.
  */
 int
 inject_clonebegin(struct inject *inj)
@@ -174,9 +174,9 @@ clone_await(struct inject *inj, pid_t pid, int64_t *ret)
  * there is none. Return 0, or -1 with errstr set.
  *
  * The clone is a child that never runs. It has a copy-on-write copy of the
- * memory, and shares the descriptors (cloning.c). It is traced and stopped, and
- * the kernel kills it when we die. Its parent gets no signal, and finds it only
- * with wait(2) and __WALL or __WCLONE.
+ * process's memory, and shares its descriptors (cloning.c). It is traced and
+ * stopped, and the kernel kills it when we die. The parent gets no signal when
+ * the clone ends, and finds it only by waiting with __WALL or __WCLONE.
  */
 int
 inject_cloneend(struct inject *inj, pid_t *pid)
@@ -202,10 +202,10 @@ inject_cloneend(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Return a structure with which inject_call can make calls in process clone,
- * which inj made. It has isa.stage bytes of scratch memory. Use it after
- * inject_end(inj), and free it with inject_relinquish. Return NULL with errstr
- * set on failure.
+ * Return a structure with which inject_call() can make calls in process clone,
+ * a clone made with inj. It has isa.stage bytes of scratch memory. Use it after
+ * inject_end(inj), and free it with inject_relinquish(). Return NULL with
+ * errstr set on failure.
  */
 struct inject *
 inject_entrust(const struct inject *inj, pid_t clone)

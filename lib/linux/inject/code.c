@@ -16,10 +16,10 @@ enum { CODE_STEP = 4096 }; /* bytes read at once; divides the page size */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
 
-static struct {			/* where each instruction was found last, in
-				   any process */
+static struct {			/* where each instruction was last found, in any
+				   process */
 	uint64_t	 dev;
-	uint64_t	 ino;		/* 0 for the [vdso], as is dev */
+	uint64_t	 ino;		/* 0 for the [vdso], as dev is */
 	uint64_t	 off;
 	bool		 known;
 } last[NWANT];
@@ -54,9 +54,9 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * Read len bytes at addr of the process into buf. If the file of mapping v is
- * on a file server, read through the proxy: the page may have been evicted, and
- * the server may never answer. Return the result of pread(2).
+ * Read len bytes at address addr of the process into buf. If the file of
+ * mapping v is on a file server, read through the proxy: the page may have been
+ * evicted, and the server may never answer. Return the result of pread(2).
  */
 static ssize_t
 seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
@@ -69,8 +69,8 @@ seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
 
 /*
  * Search mapping v for instructions, page by page. Pages that are not resident
- * are searched only if absent is set, because reading makes them resident.
- * Those of a file on a file server are never searched.
+ * are searched only if absent is set, because reading makes them resident. If
+ * the file of v is on a file server, they are never searched.
  */
 static void
 seek_code(struct seeking *s, const struct vma *v, bool absent)
@@ -84,7 +84,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 	absent = absent && !is_far(s, v);
 	before = 0;		/* bytes kept in buf from the last read */
-	from = v->start;	/* address of the first entry */
+	from = v->start;	/* address of the page of entry[0] */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {
 		if ((at - v->start) % (PAGES * size) == 0) {
@@ -106,7 +106,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 /*
  * Return true if the code of mapping v does not change. That is so for the
- * [vdso], and for a private mapping of a file without write permission.
+ * [vdso], and for a private file mapping without write permission.
  *
  * A process that can write to the file can still change the code, but this is
  * harmless. Each of our calls is checked at its entry (step.c). If we die, a
@@ -122,9 +122,8 @@ is_code(const struct vma *v)
 }
 
 /*
- * Look for instruction w in mapping v, at the place where it was last found.
- * That may have been in another process. Do nothing if v does not contain that
- * place.
+ * Look for instruction w in mapping v, at the place where it was last found,
+ * perhaps in another process. Do nothing if v does not contain that place.
  */
 static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
@@ -170,11 +169,11 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 
 /*
  * Find the instructions for injected calls in process pid, and set *g to their
- * addresses. l has the mappings of the process, and mem is its open memory. The
- * highest mappings are searched first: the [vdso] and the libraries loaded at
- * start have both instructions within a few pages, and are unlikely to be
- * unmapped. Pages that are not resident are searched last. Return 0, or -1 with
- * errstr set.
+ * addresses. l has the mappings of the process, and mem is its open
+ * /proc/PID/mem. The highest mappings are searched first: the [vdso] and the
+ * libraries loaded at start have both instructions within a few pages, and are
+ * unlikely to be unmapped. Pages that are not resident are searched last.
+ * Return 0, or -1 with errstr set.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
@@ -199,16 +198,16 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 		}
 	close(s.pagemap);
 	if (!gadgets_whole(g))
-		return errstr_set("no instructions for a system call in its "
-		    "memory");
+		return errstr_set("instructions for a system call not found "
+		    "in its memory");
 	seek_remember(&s, l);
 	return 0;
 }
 
 /*
- * Locate the instructions (gadgets) needed for calls while process pid is still
- * running. l has its mappings. gadgets_find then finds them quickly once the
- * process is stopped.
+ * While process pid is still running, locate the instructions (gadgets) needed
+ * for calls. l has the mappings of the process. Once the process is stopped,
+ * gadgets_find() finds the instructions quickly.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

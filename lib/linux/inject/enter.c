@@ -53,8 +53,8 @@ seccomp_look(struct inject *inj)
 
 /*
  * Return true if thread tid redirects its system calls to a SIGSYS handler
- * (PR_SET_SYSCALL_USER_DISPATCH of prctl(2)). Then our calls would be
- * redirected too, before we can check them.
+ * (PR_SET_SYSCALL_USER_DISPATCH of prctl(2)). If so, our calls would be
+ * redirected too, before we could check them.
  */
 static bool
 is_dispatched(pid_t tid)

@@ -94,7 +94,7 @@ inject_survey(struct inject *inj, const struct vmas *l)
 }
 
 /*
- * Read the mappings of the process of inj, and call inject_survey with them.
+ * Read the mappings of the process of inj, and call inject_survey() with them.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -128,7 +128,8 @@ inject_map(struct inject *inj)
 	int64_t ret;
 
 	if (inj->hole == 0)
-		return errstr_set("no room in its address space");
+		return errstr_set("no room for scratch memory in its "
+		    "address space");
 	inj->map = inj->hole;
 	if (inject_frame(inj, true) == -1 ||
 	    inject_enter(inj, isa.mmap, arg, 0) == -1) {
@@ -188,8 +189,8 @@ inject_free(struct inject *inj)
 
 /*
  * Return a new structure for running system calls in process pid. No thread is
- * set up yet. inject_free frees it. Return NULL with errstr set if injection is
- * not supported on this machine, or if the memory of pid cannot be read.
+ * set up yet. inject_free() frees it. Return NULL with errstr set if injection
+ * is not supported on this machine, or if the memory of pid cannot be read.
  */
 static struct inject *
 inject_new(pid_t pid)
@@ -220,14 +221,15 @@ inject_new(pid_t pid)
 }
 
 /*
- * Prepare to run system calls in process p. No thread of p may run
- * (lproc_stands). p and its threads must exist until inject_end. l has the
- * mappings of p; they are read if it is NULL. If room is false, there is little
- * scratch memory, and only the main thread can run calls. Return NULL with
- * errstr set, and p unchanged, on failure.
+ * Prepare to run system calls in process p. No thread of p may be running
+ * (lproc_stands()). p and its threads must exist until inject_end(). l has the
+ * mappings of p; if l is NULL, they are read. If room is false, there is little
+ * scratch memory, and only the main thread can run calls. On failure, leave p
+ * unchanged, and return NULL with errstr set.
  *
- * It fails if a thread is not stopped, if p is a 32-bit process, if its
- * seccomp(2) filters cannot be suspended, or if this machine is not supported.
+ * The function fails if a thread is not stopped, if p is a 32-bit process, if
+ * its seccomp(2) filters cannot be suspended, or if this machine is not
+ * supported.
  */
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)
@@ -276,8 +278,8 @@ inject_thread(struct inject *inj, const struct lthread *t)
 
 /*
  * Call step, which restores a part of the process, until it succeeds. Give up
- * after TRIES times. If it fails in the middle of a call, stop the thread
- * before the next try. Return 0, or -1.
+ * after TRIES attempts. If step fails in the middle of a call, stop the thread
+ * before the next attempt. Return 0, or -1.
  */
 static int
 restore_step(struct inject *inj, int (*step)(struct inject *))
@@ -304,10 +306,10 @@ unused_restore(struct inject *inj)
 }
 
 /*
- * Restore the process of inj as it was before our calls. If a thread cannot be
- * restored, leave its return frame in place, from which it continues its
- * program. Return 0, or -1 if a part could not be restored or the process is
- * gone.
+ * Restore the process of inj to its state before our calls. If a thread cannot
+ * be restored, leave its return frame in place; the thread then continues its
+ * program from that frame. Return 0, or -1 if a part could not be restored or
+ * the process is gone.
  */
 static int
 inject_restore(struct inject *inj)
@@ -322,8 +324,8 @@ inject_restore(struct inject *inj)
 }
 
 /*
- * Begin to stop the thread of inj, without waiting, if that is all that is
- * needed to restore the process. inject_end waits.
+ * If stopping the thread of inj is all that is needed before the process can be
+ * restored, begin to stop it, without waiting. inject_end() waits.
  */
 void
 inject_ending(struct inject *inj)
@@ -335,8 +337,8 @@ inject_ending(struct inject *inj)
 
 /*
  * Restore the process of inj, and free inj. rc is 0, or -1 if the caller
- * failed. Return 0, or -1 with the first error in errstr if rc is -1 or
- * restoring failed. errno is then ESRCH if the process has died, EPROTO if it
+ * failed. Return 0 if rc is 0 and restoring succeeded, else -1 with the first
+ * error in errstr. errno is then ESRCH if the process has died, EPROTO if it
  * did something other than our calls and should be left alone, else 0.
  */
 int

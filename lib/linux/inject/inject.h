@@ -2,12 +2,12 @@
  * Make a stopped process run system calls.
  *
  * The caller has stopped all threads of the process with ptrace(2). Between
- * inject_begin and inject_end it must not do anything else to the process. All
- * of these functions must be called by the thread that traces it.
+ * inject_begin() and inject_end() the caller must not do anything else to the
+ * process. All of these functions must be called by the thread that traces it.
  *
- * inject_begin writes to the memory of the process, which a running thread
- * could be using. It therefore takes the whole process, and fails if one of its
- * threads is not stopped.
+ * inject_begin() writes to memory of the process that a running thread could be
+ * using. It therefore takes the whole process, and fails if a thread of the
+ * process is not stopped.
  */
 #ifndef INJECT_H
 #define INJECT_H
@@ -15,7 +15,8 @@
 #include "space.h"
 
 enum {				/* bytes of scratch memory */
-	INJECT_ROOM = 4096 /* if argument room is true; else isa.stage */
+	INJECT_ROOM = 4096 /* if room of inject_begin() is true; else
+			      isa.stage */
 };
 
 struct inject;

@@ -12,7 +12,7 @@
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg.
  * Before the first call, find out how to restart the call that we interrupted.
- * The ptrace(2) options opts are set as well, until the exit of the call.
+ * Until the exit of the call, the ptrace(2) options opts are set as well.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -23,8 +23,9 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 
 /*
  * Let the thread of inj run to the entry of system call nr, without waiting for
- * it. arg has the arguments. The caller then calls inject_enter or inject_start
- * with the same nr and arg. Return 0, or -1 with errstr set.
+ * the thread to get there. arg has the arguments. The caller must then call
+ * inject_enter() or inject_start() with the same nr and arg. Return 0, or -1
+ * with errstr set.
  */
 int
 inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
@@ -35,8 +36,8 @@ inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
 
 /*
  * Set *ret to the result of the system call that the thread of inj has made.
- * The thread is stopped at the exit of the call. Return 0, or -1 with errstr
- * set.
+ * The thread must be stopped at the exit of the call. Return 0, or -1 with
+ * errstr set.
  */
 int
 inject_result(struct inject *inj, int64_t *ret)
@@ -51,8 +52,9 @@ inject_result(struct inject *inj, int64_t *ret)
 
 /*
  * Run system call nr in the thread of inj, even after the time for calls is up.
- * arg has its six arguments. Set *ret to its result; -4095 to -1 is an error.
- * Return 0, or -1 with errstr set if it could not be run.
+ * arg has the six arguments of the call. Set *ret to the result of the call;
+ * -4095 to -1 is an error. Return 0, or -1 with errstr set if it could not be
+ * run.
  */
 int
 inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
@@ -69,28 +71,28 @@ inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 int
 inject_trust(const struct inject *inj)
 {
-	return !inj->unexpected ? 0 : errstr_set("process %d: it did not make "
-	    "the injected system call", inj->pid);
+	return !inj->unexpected ? 0 : errstr_set("process %d did not make the "
+	    "injected system call", inj->pid);
 }
 
 /*
  * Return 0 if more calls may be made in the process of inj. Return -1 with
  * errstr set if it did something unexpected, or if its time is up. Without a
- * time limit, thousands of calls would take very long in a process that rarely
- * gets a processor because of its cgroup.
+ * time limit, thousands of calls would take very long in a process whose cgroup
+ * rarely lets it run.
  */
 int
 inject_may(const struct inject *inj)
 {
 	if (inject_trust(inj) == -1)
 		return -1;
-	return now_ms() < inj->until ? 0 : errstr_set("process %d: it takes "
-	    "too long to make system calls: is its cgroup limited?", inj->pid);
+	return now_ms() < inj->until ? 0 : errstr_set("process %d takes too "
+	    "long to make system calls (is its cgroup limited?)", inj->pid);
 }
 
 /*
  * Run system call nr with arguments arg in the thread of inj, and set *ret to
- * its result. Return 0. Return -1 with errstr set if inject_may refuses the
+ * its result. Return 0. Return -1 with errstr set if inject_may() refuses the
  * call, or on another failure.
  */
 int
@@ -101,10 +103,11 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 
 /*
  * Begin to run system call nr with arguments arg in the thread of inj. This is
- * the first of three steps; the others are inject_callstart, with the same
- * arguments, and inject_callend. Each step waits for the one before, so that
- * several processes can make calls at the same time. The calling thread must
- * have all signals blocked in all three. Return 0, or -1 with errstr set.
+ * the first of three steps; the others are inject_callstart(), with the same
+ * arguments, and inject_callend(). Each step waits for the previous one, so
+ * that several processes can make calls at the same time. The calling thread
+ * must block all signals during all three steps. Return 0, or -1 with errstr
+ * set.
  */
 int
 inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
@@ -114,8 +117,8 @@ inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
 
 /*
  * Let the thread of inj run from the entry of the call to its exit, without
- * waiting for it. nr and arg are those given to inject_callbegin. Return 0, or
- * -1 with errstr set.
+ * waiting for the thread to get there. nr and arg are those given to
+ * inject_callbegin(). Return 0, or -1 with errstr set.
  */
 int
 inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])
@@ -124,8 +127,8 @@ inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Wait until the thread of inj exits from the call, and set *ret to the result.
- * Return 0, or -1 with errstr set.
+ * Wait until the thread of inj reaches the exit of the call, and set *ret to
+ * the result. Return 0, or -1 with errstr set.
  */
 int
 inject_callend(struct inject *inj, int64_t *ret)

@@ -36,18 +36,19 @@ struct inject {
 	uint64_t	 hole; /* free address range for our mapping; 0: none */
 	uint64_t	 map;		/* address of our mapping; 0: none */
 	struct stacks	 stack;
-	uint64_t	 unused; /* address of the unused stack that we use */
-	size_t		 len;		/* bytes of that stack overwritten by
-					   the return frame */
-	uint8_t		*saved; /* owned; original contents of that stack */
+	uint64_t	 unused; /* address of the unused stack bytes that we
+				    borrow */
+	size_t		 len;		/* number of these bytes that the return
+					   frame overwrites */
+	uint8_t		*saved; /* owned; original contents of these bytes */
 	uint8_t		*buf; /* owned; buffer for building a return frame */
 	bool		 ready;		/* the thread's state is saved and
 					   its return frame written */
 	bool		 entered;	/* registers for a call of ours were
 					   loaded into the thread */
-	bool		 going;		/* the thread runs to the next entry
-					   or exit of a system call */
-	uint64_t	 since; /* when going was set, in ms of now_ms */
+	bool		 going;		/* the thread is running to the next
+					   entry or exit of a system call */
+	uint64_t	 since; /* when going was set, in ms of now_ms() */
 	bool		 halting;	/* PTRACE_INTERRUPT was sent; not yet
 					   waited for */
 	bool		 cloned;	/* a clone exists; the thread has yet
@@ -67,17 +68,17 @@ struct inject {
 					   added to options during our calls */
 	struct gregs	 regs;		/* original registers */
 	const struct seencall *seen;	/* borrowed; the call that the thread
-					   was seen in before it was stopped */
+					   was in before it was stopped */
 	struct restartinfo restart;	/* how to restart the interrupted
 					   call */
 	struct extstate	 ext;		/* owned; original extended state */
 	uint64_t	 mask;		/* original signal mask */
 	sigset_t	 oldmask; /* signal mask of our own thread before
-				     inject_begin */
+				     inject_begin() */
 	bool		 sigchld;	/* a SIGCHLD sent to us was consumed */
 	siginfo_t	 child;		/* details of that SIGCHLD */
-	uint64_t	 until;		/* deadline for beginning a call, in
-					   ms of now_ms */
+	uint64_t	 until;		/* deadline for beginning a call, in ms
+					   of now_ms() */
 };
 
 enum {

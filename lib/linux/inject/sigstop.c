@@ -57,8 +57,8 @@ stop_note(struct inject *inj, pid_t tid)
 }
 
 /*
- * Record the SIGSTOPs that the thread of inj is about to consume, if its
- * process is stopped. If the process is not stopped, a SIGSTOP that has just
+ * If the process of inj is stopped, record the SIGSTOPs that its thread is
+ * about to consume. If the process is not stopped, a SIGSTOP that has just
  * arrived stops it when we leave. Return 0, or -1 with errstr set.
  */
 int
@@ -77,8 +77,8 @@ stops_note(struct inject *inj)
 
 /*
  * Send again the SIGSTOPs that the threads of inj consumed. All threads must be
- * stopped. If the process was continued in the meantime, then send SIGCONT as
- * well, which discards the SIGSTOPs just sent.
+ * stopped. If the process was continued in the meantime, then also send
+ * SIGCONT, to discard the SIGSTOPs just sent.
  */
 void
 stops_send(struct inject *inj)

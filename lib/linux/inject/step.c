@@ -56,7 +56,7 @@ inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 
 /*
  * Set the ptrace(2) options of the thread of inj: its usual options, plus those
- * in the mask more. Return 0, or -1 with errstr set.
+ * whose bits are set in more. Return 0, or -1 with errstr set.
  */
 int
 inject_options(struct inject *inj, uintptr_t more)
@@ -139,9 +139,10 @@ inject_pass(const struct inject *inj, int status)
 
 /*
  * Choose how to resume the thread of inj, which stopped on the way to the call
- * that it restarts (repeat_learn). status is its wait status. It still has its
- * own registers and signal mask. Return the signal to resume with, or 0 for no
- * signal. Return -1 after a fault, or with errstr set on an error.
+ * that it restarts (repeat_learn()). status is its wait status. The thread
+ * still has its own registers and signal mask. Return the signal to resume
+ * with, or 0 for no signal. Return -1 after a fault, or with errstr set on an
+ * error.
  *
  * A signal without effect is dropped, as the kernel would do. For any other
  * signal, load one of our calls, which blocks signals, so that the signal stays
@@ -168,7 +169,7 @@ inject_defer(struct inject *inj, int status)
 /*
  * Set errstr to say that signal sig stopped the thread of inj before the call
  * that it should have made. Return -1. Before Linux 6.4, only this shows that
- * the thread redirects its system calls (is_dispatched of enter.c).
+ * the thread redirects its system calls (is_dispatched() in enter.c).
  */
 static int
 inject_unexpected(struct inject *inj, int sig)
@@ -186,8 +187,8 @@ inject_unexpected(struct inject *inj, int sig)
 
 /*
  * Resume the thread of inj with signal sig, or with none if sig is 0. It will
- * stop at the next entry or exit of a system call; inject_step waits for that.
- * Return 0, or -1 with errstr set.
+ * stop at the next entry or exit of a system call; inject_step() waits for
+ * that. Return 0, or -1 with errstr set.
  */
 int
 inject_go(struct inject *inj, int sig)
@@ -201,7 +202,7 @@ inject_go(struct inject *inj, int sig)
 }
 
 /*
- * Return the time, on the clock of now_ms, until which to wait for the thread
+ * Return the time, on the clock of now_ms(), until which to wait for the thread
  * of inj. That is ms milliseconds after it was resumed, which may be some time
  * ago, but at least LEAST_MS from now.
  */
@@ -220,10 +221,10 @@ inject_until(const struct inject *inj, uint64_t ms)
 
 /*
  * Let the thread of inj run to the next entry or exit of a system call, for at
- * most ms milliseconds. It is resumed after other stops; a group-stop takes
- * effect when we leave. Return 0 at an entry or exit. Return 1 if the thread
- * stopped with the ptrace(2) event given as event, unless that is 0. Return -1
- * with errstr set on failure.
+ * most ms milliseconds. Resume the thread after any other stop; a group-stop
+ * takes effect when we leave. Return 0 at an entry or exit. Return 1 if the
+ * thread stopped with the ptrace(2) event given as event, unless that is 0.
+ * Return -1 with errstr set on failure.
  */
 int
 inject_step(struct inject *inj, int event, uint64_t ms)
@@ -250,7 +251,7 @@ inject_step(struct inject *inj, int event, uint64_t ms)
 }
 
 /*
- * Begin to stop the thread of inj. inject_halt waits for that and reports
+ * Begin to stop the thread of inj. inject_halt() waits for that and reports
  * errors.
  */
 void
@@ -261,8 +262,8 @@ inject_halting(struct inject *inj)
 }
 
 /*
- * Stop the thread of inj as live_halt does, before it runs code of its own.
- * Return 0, or -1 with errstr set.
+ * Stop the thread of inj, as live_halt() does, before the thread runs code of
+ * its own. Return 0, or -1 with errstr set.
  */
 int
 inject_halt(struct inject *inj)
@@ -344,9 +345,9 @@ inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
 
 /*
  * Set errstr to say that the thread of inj is not at the entry of the loaded
- * call, and return -1. If it is at the entry of another call, cancel that.
- * seccomp(2) filters are suspended for this, because a filter could kill the
- * thread even for a cancelled call.
+ * call, and return -1. If the thread is at the entry of another call, cancel
+ * that call. Suspend seccomp(2) filters for this, because a filter could kill
+ * the thread even for a cancelled call.
  */
 static int
 inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
@@ -365,9 +366,9 @@ inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
 
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg. If
- * inject_begincall already let it run, only wait. The ptrace(2) options opts
- * are set as well, until the exit of the call. If the thread reaches another
- * call, cancel that and fail. Return 0, or -1 with errstr set.
+ * inject_begincall() already let the thread run, only wait. Until the exit of
+ * the call, the ptrace(2) options opts are set as well. If the thread reaches
+ * another call, cancel that call and fail. Return 0, or -1 with errstr set.
  */
 int
 inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)

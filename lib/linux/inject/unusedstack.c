@@ -12,15 +12,17 @@
 #include <unistd.h>
 
 enum {
-	NEAR = 64,		/* maximum pages searched for unshared pages */
-	FAR = 1024		/* maximum pages searched for existing pages */
+	NEAR = 64,		/* maximum number of pages searched for unshared
+				   ones */
+	FAR = 1024		/* maximum number of pages searched for existing
+				   ones */
 };
 
 /*
- * Return true if the n pages exist whose pagemap entries are at entry. Writing
- * to them then adds no page, and waits for no handler of userfaultfd(2). If
- * alone is set, also require that no other process maps them, so that writing
- * copies none.
+ * entry has the pagemap entries of n pages. Return true if all of these pages
+ * exist. Writing to them then adds no page, and waits for no handler of
+ * userfaultfd(2). If alone is set, also require that no other process maps
+ * them, so that writing copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -62,8 +64,8 @@ guarded_from(const struct vmas *l, const struct vma *v)
 
 /*
  * Find the nearest guard page (MADV_GUARD_INSTALL of madvise(2)) below address
- * sp. start is the start of the mapping. Return the address of the end of the
- * guard page. Return 0 if there is none or the kernel does not report guards.
+ * sp. start is the start of the mapping. Return the end address of the guard
+ * page, or 0 if there is none or the kernel does not report guards.
  */
 static uint64_t
 guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
@@ -91,10 +93,11 @@ guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 }
 
 /*
- * Set *stack to the thread stack on which the main thread runs. It runs on one
- * if a thread forked the process. A thread stack is private memory above a
- * guard: a mapping without access or, with glibc 2.42 and newer, guard pages in
- * the mapping itself. Return false if the main thread runs on something else.
+ * Set *stack to the thread stack on which the main thread runs. It runs on a
+ * thread stack if a thread other than the main thread forked the process. A
+ * thread stack is private memory above a guard: a mapping without access or,
+ * with glibc 2.42 and newer, guard pages in the mapping itself. Return false if
+ * the main thread runs on something else.
  */
 static bool
 thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)

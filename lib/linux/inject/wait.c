@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {				/* iterations of inject_wait */
+enum {				/* iterations of inject_wait() */
 	SPINS = 30,
 	WAITS = 40, /* iterations before checking that the process is alive */
 	WAITS_LOOK = 8
@@ -56,10 +56,10 @@ inject_over(struct inject *inj, pid_t tid)
 
 /*
  * Sleep until a thread that we trace stops (which raises SIGCHLD), but at most
- * for a tenth of a millisecond. If SIGCHLD is not blocked, sleep that long in
- * any case. A SIGCHLD that may be about another process is kept for
- * inject_resignal. sched_yield(2) instead would cost milliseconds when others
- * want the processor.
+ * for a tenth of a millisecond. If SIGCHLD is not blocked, always sleep that
+ * long. A SIGCHLD that may be about another process is kept for
+ * inject_resignal(). Calling sched_yield(2) instead would cost milliseconds
+ * when other processes want the processor.
  */
 static void
 stop_await(struct inject *inj)
@@ -78,7 +78,7 @@ stop_await(struct inject *inj)
 }
 
 /*
- * Send ourselves the SIGCHLD that stop_await consumed. It may have been meant
+ * Send ourselves the SIGCHLD that stop_await() consumed. It may have been meant
  * for another child of the program as well, because only one SIGCHLD is pending
  * at a time.
  */
@@ -92,10 +92,10 @@ inject_resignal(struct inject *inj)
 }
 
 /*
- * Wait until thread tid of inj stops, and return its status as from waitpid(2).
- * Return 0 if it does not stop within ms milliseconds; while it is running or
- * runnable it gets CALL_MS instead. Return -1 with errstr set if the thread is
- * gone.
+ * Wait until thread tid of inj stops, and return its wait status, as waitpid(2)
+ * gives it. Return 0 if the thread does not stop within ms milliseconds, or
+ * within CALL_MS as long as it is running or runnable. Return -1 with errstr
+ * set if the thread is gone.
  */
 int
 inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
@@ -150,14 +150,14 @@ inject_stuck(struct inject *inj)
 		return errstr_set("thread %d does not return from a system "
 		    "call", inj->tid);
 	}
-	return errstr_set("it does not run: is its cgroup frozen?");
+	return errstr_set("it is not running (is its cgroup frozen?)");
 }
 
 /*
  * Wait until the running thread of inj stops, but not beyond deadline, a time
- * on the clock of now_ms. Return the same as inject_wait. After the deadline,
- * return 0 even if the thread has stopped: one that receives signals without
- * end would stop again and again.
+ * on the clock of now_ms(). Return what inject_wait() returns. After the
+ * deadline, return 0 even if the thread has stopped: a thread that receives
+ * signals without end would stop again and again.
  */
 int
 inject_await(struct inject *inj, uint64_t deadline)

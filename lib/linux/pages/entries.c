@@ -45,8 +45,8 @@ struct walk {
 
 /*
  * Advance w to the next page to read, which may be in the next mapping. If
- * there is a hole in the pagemap, skip it. Return 1, 0 at the end, or -1 with
- * errstr set.
+ * there is a hole in the pagemap, skip it. Return 1 on success, 0 at the end,
+ * or -1 with errstr set.
  */
 static int
 walk_seek(struct walk *w)
@@ -68,8 +68,8 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, possibly for several mappings. Entries beyond
- * the end of the last of these mappings are not read. Return the number of
+ * Read entries from w->addr on, possibly for several mappings. Do not read
+ * entries beyond the end of the last of these mappings. Return the number of
  * entries, or -1 with errstr set.
  */
 static ssize_t
@@ -173,8 +173,8 @@ walk_huge(struct walk *w)
 
 /*
  * Among the n entries that were read, clear PME_EXCLUSIVE in those of huge
- * pages that other processes also map. The kernel sets it there wrongly. Return
- * 0, or -1 with errstr set.
+ * pages that other processes also map. The kernel wrongly sets this bit for
+ * such pages. Return 0, or -1 with errstr set.
  */
 static int
 walk_doubt(struct walk *w, size_t n)
@@ -204,8 +204,8 @@ walk_doubt(struct walk *w, size_t n)
  * order, until fn returns -1. fd is the pagemap of the process. Entries of
  * absent pages may be left out. flags has kpageflags, or is NULL. With flags,
  * PME_EXCLUSIVE is set only where it is certain, and a huge page that has it is
- * passed as one entry. Return 0, or -1 with errstr set, also if the pagemap
- * ends before the last mapping.
+ * passed as one entry. Return 0, or -1 with errstr set. It is an error if the
+ * pagemap ends before the last mapping.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

@@ -14,7 +14,8 @@
 enum {
 	BLOCK = 4096,		/* page frames per block */
 	BLOCKS_MAX = 1 << 24,	/* 2^36 page frames */
-	BRIDGE = 2 /* maximum unrequested frames that are read to save a call */
+	BRIDGE = 2 /* maximum number of unrequested frames read to save a
+		      call */
 };
 
 enum { WANTED = 1, KNOWN };	/* states of a page frame; 0: neither */
@@ -27,15 +28,15 @@ struct block {
 struct frames {
 	int		 fd;
 	char		 name[24];
-	struct block	**block; /* owned; blocks of values; NULL: none of
-				    its frames was requested */
+	struct block	**block; /* owned; blocks of values; NULL: no frame of
+				    the block was requested */
 	size_t		 n;
 };
 
 /*
  * Open the file called name in /proc, which has a 64-bit value for each page
  * frame. Return a structure for reading it, which the caller frees with
- * frames_free. Return NULL with errno and errstr set on failure.
+ * frames_free(). Return NULL with errno and errstr set on failure.
  */
 struct frames *
 frames_open(const char *name)
@@ -81,8 +82,8 @@ frames_block(struct frames *f, uint64_t i)
 }
 
 /*
- * Return the index of the first requested page frame in block b, from index i
- * on. Return BLOCK if there is none.
+ * Return the index of the first requested page frame in block b at or after
+ * index i. Return BLOCK if there is none.
  */
 static size_t
 wanted_next(const struct block *b, size_t i)
@@ -109,8 +110,8 @@ frames_want(struct frames *f, uint64_t frame)
 }
 
 /*
- * Read the values of the page frames of block b that were requested. The block
- * begins at page frame number first. Return 0, or -1 with errstr set.
+ * Read the requested values of block b, which begins at page frame number
+ * first. Return 0, or -1 with errstr set.
  */
 static int
 block_read(const struct frames *f, struct block *b, uint64_t first)
@@ -151,7 +152,7 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 
 /*
  * Set *value to the value that f has for page frame number frame. Unlike
- * frames_get, do not cache it. Return 0, or -1 with errstr set.
+ * frames_get(), do not cache it. Return 0, or -1 with errstr set.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)

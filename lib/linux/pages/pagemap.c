@@ -46,7 +46,7 @@ enum {
 	SCAN_SWAPPED = 0x10,
 	SCAN_ZERO = 0x20,
 	SCAN_HUGE = 0x40,
-	SCAN_GUARD = 0x100,	/* Linux 6.15 */
+	SCAN_GUARD = 0x100,	/* since Linux 6.15 */
 	SCAN_ANY = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD,
 	/*
 	 * maximum regions of a call: with more than 512 the kernel returns a
@@ -71,8 +71,8 @@ pagemap_fail(ssize_t n)
 
 /*
  * Read the entries of up to max pages in addr..end (exclusive) from the pagemap
- * fd into v. Their bits are PME_*. Return the number of entries, possibly fewer
- * than requested, or -1 with errstr set if there are none.
+ * fd into v. The bits of an entry are PME_*. Return the number of entries,
+ * possibly fewer than requested, or -1 with errstr set if there are none.
  */
 ssize_t
 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t max)
@@ -101,9 +101,9 @@ space_pagemap(const struct space *sp)
 
 /*
  * Return the argument for a PAGEMAP_SCAN of start..end (exclusive). The scan
- * finds pages with at least one category of the mask any. It writes up to n
- * regions to v. Each region has those of its categories that are in the mask
- * wanted.
+ * finds the pages that have at least one category in mask any. It writes up to
+ * n regions to v, and reports for each region those of its categories that are
+ * in mask wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -127,8 +127,8 @@ what_of_categories(uint64_t c)
 
 /*
  * Scan the pagemap fd with argument a, which asks for SCAN_GUARD and other
- * categories of pages. If the kernel does not know SCAN_GUARD, leave it out,
- * now and in all later calls. Return the result of ioctl(2).
+ * categories of pages. If the kernel does not know SCAN_GUARD, leave that
+ * category out, now and in all later calls. Return the result of ioctl(2).
  */
 static long
 scan_any(int fd, struct scan_arg *a)
@@ -150,8 +150,8 @@ scan_any(int fd, struct scan_arg *a)
 }
 
 /*
- * Do the work of pagemap_walk with PAGEMAP_SCAN. Return 1 if the kernel does
- * not support it, else as pagemap_walk does.
+ * Do the work of pagemap_walk() with PAGEMAP_SCAN. Return 1 if the kernel does
+ * not support it, else as pagemap_walk() does.
  */
 static int
 walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -253,7 +253,7 @@ entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t max)
 }
 
 /*
- * Do the work of pagemap_walk with pagemap entries. These identify zero pages
+ * Do the work of pagemap_walk() with pagemap entries. These identify zero pages
  * and huge pages only if we may see page frames (CAP_SYS_ADMIN).
  */
 static int
@@ -334,7 +334,7 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 
 /*
  * Return true if the kernel supports PAGEMAP_SCAN on the pagemap fd, so that
- * pagemap_walk reports zero pages and huge pages.
+ * pagemap_walk() reports zero pages and huge pages.
  */
 bool
 pagemap_scans(int fd)

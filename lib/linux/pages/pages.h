@@ -61,7 +61,7 @@ int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 		    uint64_t *frame);
 
 /* smapsizes.c: page counts of mappings in smaps */
-struct smapsize {		/* counts of a mapping, in KB */
+struct smapsize {		/* counts for a mapping, in KB */
 	uint64_t	 start;	/* addresses of the mapping */
 	uint64_t	 end;
 	uint64_t	 rss;	/* resident, without zero pages */
@@ -70,8 +70,8 @@ struct smapsize {		/* counts of a mapping, in KB */
 	bool		 device; /* device memory, which has no pages */
 };
 
-struct smapsizes {		/* counts of all mappings of a process,
-				   sorted by address */
+struct smapsizes {		/* counts for all mappings of a process, sorted
+				   by address */
 	struct smapsize	*v;	/* owned */
 	size_t		 n;
 };

@@ -40,8 +40,8 @@ smapsizes_read(struct smapsizes *l, pid_t tid)
 }
 
 /*
- * Return the counts in l of the mapping with the start and end of v, or NULL if
- * there is none.
+ * Return the counts in l for the mapping with the same start and end as v, or
+ * NULL if there is none.
  */
 const struct smapsize *
 smapsizes_find(const struct smapsizes *l, const struct vma *v)

@@ -12,9 +12,8 @@
 
 enum {
 	TOUCHED_SMALL = 2 * 1024 * KB,	/* bytes that one page table maps */
-	LOOKED_AT = 16384,	/* pages at the start of a mapping that are
-				   examined first, if the kernel has no
-				   PAGEMAP_SCAN */
+	LOOKED_AT = 16384, /* number of pages examined first, at the start of a
+			      mapping, if the kernel has no PAGEMAP_SCAN */
 	SMAPS_TAKES = 16	/* smaps takes as long for a present page as
 				   pagemap for this many absent ones */
 };

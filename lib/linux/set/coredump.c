@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_NOTES = 512 << 20,	/* bytes; one thread takes up to 20,000 */
+	MAX_NOTES = 512 << 20,	/* in bytes; one thread takes up to 20,000 */
 	MAX_GAP = 64 << 20	/* bytes between the ELF header and the
 				   notes: each program header takes 56, and
 				   there may be one for each mapping */
@@ -64,9 +64,9 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 
 /*
  * Read the ELF header and the first program header of a core. In a core that
- * the kernel writes, the first program header is that of the notes. Set *skip
- * to the number of bytes between it and the notes, and *len to the size of the
- * notes. Return 0, or -1 with errstr set.
+ * the kernel writes, the first program header is the one for the notes. Set
+ * *skip to the number of bytes between this header and the notes, and *len to
+ * the size of the notes. Return 0, or -1 with errstr set.
  */
 static int
 head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
@@ -105,7 +105,8 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 	*skip = (size_t)off;
 	*len = (size_t)size;
 	return type == PT_NOTE && off <= MAX_GAP && size <= MAX_NOTES ?
-	    0 : errstr_set("core: invalid program header of the notes");
+	    0 : errstr_set("core: invalid program header for the "
+	    "notes (PT_NOTE)");
 }
 
 /*
@@ -169,8 +170,8 @@ note_next(const struct coredump *c, size_t *at)
 }
 
 /*
- * Return the thread ID in n, a note of type NT_PRSTATUS. The ID is from the
- * thread's own PID namespace. Return 0 if n is of another type.
+ * Return the thread ID in n, a note of type NT_PRSTATUS. The ID is the one in
+ * the thread's own PID namespace. Return 0 if n is of another type.
  */
 static pid_t
 note_thread(const struct coredump *c, const struct dumpnote *n)
@@ -186,7 +187,7 @@ note_thread(const struct coredump *c, const struct dumpnote *n)
 
 /*
  * Find the NT_PRSTATUS note of a thread, and fill *d from it. inner is the
- * thread ID in its own PID namespace. coredump_note() then returns the other
+ * thread's ID in its own PID namespace. coredump_note() then returns the other
  * notes of the thread. Return false if there is no such note.
  */
 bool

@@ -151,9 +151,9 @@ mappings_peek(struct lproc *p)
 }
 
 /*
- * Update vma and smaps of process p, which is stopped. Call mappings_peek()
- * first. mappings_smaps() may still have to correct smaps. Return 0, or -1 with
- * errstr set, and also errno if a file cannot be read.
+ * Update vma and smaps of process p, which is stopped. The caller must have
+ * called mappings_peek(). mappings_smaps() may still have to correct smaps.
+ * Return 0, or -1 with errstr set; errno is also set if a file cannot be read.
  */
 int
 mappings_read(struct lproc *p)
@@ -176,9 +176,9 @@ mappings_read(struct lproc *p)
 }
 
 /*
- * Fill b with a replacement for an smaps of process p that no longer fits its
- * mappings. If p is still stopped, this is its current smaps. Otherwise it is
- * maps, as on a kernel without smaps.
+ * Fill b with a replacement for the smaps of process p, which no longer fits
+ * the mappings of p. If p is still stopped, the replacement is its current
+ * smaps. Otherwise it is maps, as on a kernel without smaps.
  */
 static void
 smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
@@ -194,10 +194,9 @@ smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 }
 
 /*
- * Correct *smaps, which was read from process p before the stop. It must fit
- * the mappings in maps, which was read during the stop. If it cannot be
- * corrected, replace it as smaps_replace() does. Return 0, or -1 with errstr
- * set.
+ * Make *smaps, which was read from process p before the stop, fit the mappings
+ * in maps, which was read during the stop. If *smaps cannot be corrected,
+ * replace it as smaps_replace() does. Return 0, or -1 with errstr set.
  */
 int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,

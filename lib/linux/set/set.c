@@ -114,9 +114,9 @@ lproc_has(const struct lproc *p, enum hold how)
 }
 
 /*
- * Return 0 if the memory of process p cannot change. This is so if we have
- * stopped all of its threads, or they have ended, and no running process shares
- * its memory. Otherwise return -1 with errstr set.
+ * Return 0 if the memory of process p cannot change. This is so if each thread
+ * of p has ended or was stopped by us, and no running process shares the
+ * memory. Otherwise return -1 with errstr set.
  */
 int
 lproc_stands(const struct lproc *p)
@@ -144,7 +144,7 @@ lproc_isthere(const struct lproc *p)
 }
 
 /*
- * Return true if process p has ended. Wait for that up to 100 ms, since a
+ * Return true if process p has ended. Wait up to 100 ms for that, since a
  * process takes a moment to end after it is killed.
  */
 static bool
@@ -163,8 +163,8 @@ lproc_ended(const struct lproc *p)
 
 /*
  * Leave process p, which seems to have ended, out of set l, and warn the user.
- * Do not warn if p has really ended, before the processes were stopped, and the
- * user did not give its process ID.
+ * Do not warn if p really ended before the processes were stopped and the user
+ * did not give its process ID.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)

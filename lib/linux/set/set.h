@@ -46,10 +46,10 @@ struct lthread {
 					   hold is HOLD_FOREIGN */
 	char		 state;		/* state letter of proc_pid_stat(5)
 					   before we stopped it */
-	struct filelist	 seen;	/* owned; files for rec, read before it was
-				   stopped or with ptrace(2) */
-	struct seencall	 seencall;	/* system call that it was in before
-					   we stopped it */
+	struct filelist	 seen;	/* owned; files for rec, read before the thread
+				   was stopped or with ptrace(2) */
+	struct seencall	 seencall;	/* system call that the thread was in
+					   before we stopped it */
 	bool		 regs;		/* its registers were read */
 	struct bytes	 general;	/* owned; general registers, until
 					   they are moved to rec */
@@ -116,7 +116,8 @@ enum mapstate {
 	MAPS_BEFORE,	/* maps, smaps and vma were read before the stop */
 	MAPS_REFIT,	/* only smaps was read before the stop:
 			   mappings_smaps() corrects it */
-	MAPS_STOP	/* maps, smaps and vma are as in the stop */
+	MAPS_STOP	/* maps, smaps and vma show the mappings during the
+			   stop */
 };
 
 struct lproc {
@@ -136,7 +137,7 @@ struct lproc {
 	bool		 found;	/* found by name, cgroup or -r, not given by
 				   process ID */
 	bool		 kernel; /* a kernel thread */
-	struct coredump	*core;	/* owned; its registers, if it dumps core;
+	struct coredump	*core;	/* owned; its registers, if it is dumping core;
 				   else NULL */
 	bool		 skip;	/* left out of the snapshot */
 	bool		 inert;	/* system calls cannot be injected; the user
@@ -268,8 +269,8 @@ struct live {
 	struct setfiles	 byfile; /* files that the processes map: setfile.c */
 	size_t		 nshm; /* number of copies of shared memory:
 				  file/shared.c */
-	uint64_t	 shmem;	/* bytes (estimate) to copy while processes
-				   are stopped */
+	uint64_t	 shmem;	/* estimated bytes to copy while processes are
+				   stopped */
 	struct source	*vdso;		/* borrowed; copy of our own [vdso] */
 	uint64_t	 vdsolen;	/* bytes of our [vdso]; 0: not looked
 					   for yet */
@@ -277,12 +278,13 @@ struct live {
 	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones:
 				     clone/clone.c */
-	atomic_bool	 watched; /* the thread watcher runs */
+	atomic_bool	 watched; /* the thread watcher is running */
 	bool		 incomplete;
 	bool		 parted; /* like incomplete, but not set for zombies */
 	bool		 lost;	/* copies made while processes were stopped
 				   could not be written */
-	bool		 monitor; /* a process has userfaultfd(2) open */
+	bool		 monitor; /* a process has a userfaultfd(2) descriptor
+				     open */
 	bool		 stopped;	/* processes may be stopped: ask no
 					   name service */
 	struct steps	 steps; /* time spent in each step of the stop */

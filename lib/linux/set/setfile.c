@@ -79,8 +79,8 @@ smap_isshmem(const struct smap *m)
 
 /*
  * Count the resident bytes of mapping m of a process of set l, if they will be
- * copied while processes are stopped. Shared memory is counted once, with its
- * size in the process that has most of it.
+ * copied while processes are stopped. Count shared memory only once, with its
+ * resident size in the process that has the most of it.
  */
 void
 shmems_note(struct live *l, const struct smap *m)

@@ -98,10 +98,10 @@ attach(pid_t tid)
 /*
  * Seize thread tid of process p: become its tracer. If another process traces
  * it, set *tracer to the ID of that tracer, otherwise to 0. The other tracer,
- * perhaps another snap, may have released the thread before its ID was read;
- * therefore try up to five more times. Do not retry if the thread is a zombie,
- * since other threads may already be stopped and waiting. Return 0, or -1 with
- * errno set.
+ * perhaps another snap, may have released the thread before the tracer's ID was
+ * read; therefore try up to five more times. Do not retry if the thread is a
+ * zombie, since other threads may already be stopped and waiting. Return 0, or
+ * -1 with errno set.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)

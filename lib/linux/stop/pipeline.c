@@ -29,11 +29,11 @@ struct fifo {
 };
 
 struct pipeline {		/* how our output reaches other processes */
-	struct fifo	*fifo;		/* owned: pipes and fifos that carry
-					   our output */
+	struct fifo	*fifo;		/* owned; pipes and fifos that carry our
+					   output */
 	size_t		 nfifo;
 	pid_t		 peer;		/* process at the other end of our
-					   socket; or 0 */
+					   socket; 0: none */
 	bool		 grew;
 	pid_t		 pid; /* process whose descriptors are searched */
 	bool		 reads; /* pid reads one of these pipes */
@@ -181,9 +181,9 @@ reads_now(struct live *l, pid_t pid)
 
 /*
  * Return true if process pid reads our output, directly or through filters. As
- * long as nothing of set l is stopped, it must do so for 200 ms. This excludes
- * a shell that starts a pipeline, which holds both ends of its pipe for a
- * moment.
+ * long as no process of set l is stopped, pid must do so for 200 ms. This
+ * excludes a shell that is starting a pipeline: it holds both ends of the pipe
+ * for a moment.
  */
 bool
 pipeline_reads(struct live *l, pid_t pid)

@@ -114,8 +114,8 @@ regs_abort(pid_t tid)
 
 /*
  * Prepare thread t, which has just stopped, to resume correctly, and keep its
- * general registers. restart says that our interrupt stopped it. Then the
- * system call that was interrupted, if there is one, is restarted.
+ * general registers. If restart is true, our interrupt stopped t; the
+ * interrupted system call, if there is one, is then restarted.
  */
 void
 regs_settle(struct lthread *t, bool restart)
@@ -204,7 +204,8 @@ regs_more(const struct lthread *t, struct filelist *l)
 /*
  * Record why thread t is stopped, and its pending signals. Record the pending
  * signals of its process too. If first is not NULL, it is another thread of the
- * process: copy these signals from its record instead of reading them.
+ * process: copy the signals of the process from its record instead of reading
+ * them.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)

@@ -109,8 +109,8 @@ call_look(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Read those files of thread t of process p that must be read before it is
- * stopped. Later they would show a thread that sleeps in ptrace_stop. Discard
+ * Read those files of thread t of process p that must be read before t is
+ * stopped. Later they would show a thread that sleeps in ptrace_stop(). Discard
  * what was read earlier. If p is dumping core, omit the kernel stack: only root
  * can read it, and it would only show the writing of the core.
  */
@@ -135,7 +135,7 @@ thread_look(struct lproc *p, struct lthread *t)
  * earlier snap, had stopped it, and it is now returning into the call. In the
  * latter case, wait a little and look again while it runs. The call must be
  * known before we inject another: if we were killed during that, an unknown
- * call would fail with EINTR (frame_regs of linux/machine/). Do not call this
+ * call would fail with EINTR (frame_regs() in linux/machine/). Do not call this
  * after the thread was seized: a signal sent to a traced thread may wake
  * another one (threads.c).
  */
@@ -178,10 +178,10 @@ thread_haschild(pid_t pid, pid_t tid)
 }
 
 /*
- * Set the state and the rank of thread t of process p, before it is seized.
- * Fail if p is dumping core, since interrupting it would cut the core short
- * (dump_interrupted of fs/coredump.c). Return 0, or -1 with errstr set for that
- * or if its stat cannot be read.
+ * Set the state and the rank of thread t of process p, before t is seized. Fail
+ * if the stat of t cannot be read, or if p is dumping core: interrupting it
+ * would cut the core short (dump_interrupted of fs/coredump.c). Return 0, or -1
+ * with errstr set.
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -201,7 +201,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 	}
 	if (last >= STAT_FLAGS && (st.v[STAT_FLAGS] & PF_DUMPCORE) != 0 &&
 	    (st.v[STAT_FLAGS] & PF_EXITING) == 0)
-		return errstr_set("process %d dumps core", p->pid);
+		return errstr_set("process %d is dumping core", p->pid);
 	/* it may have gained a child since */
 	if (leads || thread_haschild(p->pid, t->tid))
 		t->rank = RANK_SIGNALED;
@@ -297,7 +297,8 @@ is_stop(int sig)
 void
 thread_poll(struct lproc *p, struct lthread *t)
 {
-	enum { CALL = 0x80 };	/* bit in the signal of a system call stop */
+	enum { CALL = 0x80 };	/* bit set in the signal number of a system call
+				   stop */
 	uintptr_t sig;
 	int status;
 	pid_t rc;
@@ -335,8 +336,8 @@ thread_poll(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Release thread t, which is stopped. If that fails, it is about to die: mark
- * it as interrupted, so that we wait until it has ended.
+ * Release thread t, which is stopped. If that fails, t is about to die: mark it
+ * as interrupted, so that we wait until it has ended.
  */
 void
 thread_release(struct lthread *t)

@@ -197,7 +197,7 @@ sharers_record(struct live *l)
 	for (i = 0; i < s.n && i < MAX_TELL && rc == 0; i++)
 		live_warn(l, "process %d shares the memory of process %d but "
 		    "is not captured: it keeps running, and may change the "
-		    "memory while it is read", s.v[i].pid, s.v[i].with);
+		    "memory during the capture", s.v[i].pid, s.v[i].with);
 	if (i < s.n && rc == 0)
 		live_warn(l, "%zu more processes share memory and keep running",
 		    s.n - i);

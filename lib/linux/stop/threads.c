@@ -25,7 +25,7 @@
 
 enum {				/* time limits for threads to stop */
 	AWAIT_US = 10000,
-	STARVED_US = 3000000	/* limit while a thread only waits for a
+	STARVED_US = 3000000	/* limit while a thread is only waiting for a
 				   processor */
 };
 
@@ -242,9 +242,9 @@ threads_poll(struct lproc *p, bool *asleep)
 }
 
 /*
- * Return true if an interrupted thread of process p only waits for a processor.
- * Such a thread has not stopped yet, although it is running or in interruptible
- * sleep. It stops as soon as it gets a processor.
+ * Return true if an interrupted thread of process p is only waiting for a
+ * processor. Such a thread has not stopped yet, although it is running or in
+ * interruptible sleep. It stops as soon as it gets a processor.
  */
 static bool
 threads_starve(const struct lproc *p)
@@ -261,8 +261,8 @@ threads_starve(const struct lproc *p)
 
 /*
  * Wait until the interrupted threads of process p have stopped. Wait up to 10
- * ms, or up to 3 seconds as long as some only wait for a processor. If a thread
- * stops after we gave up, its system call is not restarted (regs.c).
+ * ms, or up to 3 seconds as long as some are only waiting for a processor. If a
+ * thread stops after we gave up, its system call is not restarted (regs.c).
  */
 void
 threads_await(struct lproc *p)

@@ -33,7 +33,7 @@ asking_result(const struct asking *a)
 /*
  * Make system call nr with arguments arg in each of the n processes v. Set
  * member ret of each to the result. If room is not 0, it is the index of an
- * argument; replace that argument by the address of scratch memory in the
+ * argument; replace that argument with the address of scratch memory in the
  * process.
  */
 void
@@ -72,8 +72,8 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * Move the answers collected in member told of each of the n processes v to its
- * record, as a file called name.
+ * For each of the n processes v, move the answers collected in member told to
+ * the process's record, as a file called name.
  */
 void
 asking_reported(struct asking *v, size_t n, const char *name)
@@ -88,10 +88,10 @@ asking_reported(struct asking *v, size_t n, const char *name)
 }
 
 /*
- * Record a value that prctl(2) returns for option, as a file called name of
- * each of the n processes v. If size is not 0, the call stores the value, which
- * has size bytes; otherwise the value is the result of the call. If hex is set,
- * write it in hexadecimal.
+ * For each of the n processes v, record the value that prctl(2) returns for
+ * option, as a file called name. If size is not 0, the call stores the value,
+ * which has size bytes; otherwise the value is the result of the call. If hex
+ * is set, write it in hexadecimal.
  */
 void
 ask_prctl(struct asking *v, size_t n, const char *name, long option,

@@ -13,8 +13,8 @@
 
 /*
  * Complete the record of thread th of process lp. Warn the user about files
- * that could not be read. If the process has a clone, this reads the clone;
- * call it after the process was released.
+ * that could not be read. If the process has a clone, read the clone; the
+ * process must then have been released.
  */
 void
 thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
@@ -87,8 +87,8 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 /*
  * Complete the records of those processes of set l that have no clone. Read the
  * processes themselves, while they are stopped. If a process will be read from
- * the clone of another one, complete only the parts that may differ between the
- * two.
+ * the clone of another process, complete only the parts that may differ between
+ * the two.
  */
 void
 procs_finish(struct live *l)

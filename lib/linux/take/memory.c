@@ -50,7 +50,8 @@ struct taking {
 				   look for holes */
 	uint64_t	 filesize;
 	uint64_t	 page;
-	uint64_t	 done;	/* addresses below this one are taken */
+	uint64_t	 done;	/* addresses below this one were taken
+				   already */
 	enum treatment	 how;
 	struct buf	*pages;	/* borrowed; the record's file "pages" */
 	uint64_t	 ownstart;	/* start of the last run of own
@@ -197,7 +198,7 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return the treatment of the file of the mapping. If the file is to be read,
+ * Return how the mapping's file is to be treated. If the file is to be read,
  * make a source of it.
  */
 static enum treatment
@@ -304,9 +305,9 @@ take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
 }
 
 /*
- * Set k->from to the source of the memory of the mapping. If the file of the
- * mapping is on a file server, this source uses the proxy. A page that is
- * present now may be gone when it is read; the read may then never end.
+ * Set k->from to the source of the mapping's memory. If the file of the mapping
+ * is on a file server, this source uses the proxy. A page that is present now
+ * may be gone when it is read; the read may then never end.
  */
 static int
 vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
@@ -359,9 +360,9 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 /*
  * Store the memory of process lp in process p of snapshot s. It is read from lp
  * or its clone. t has the facts about lp. Take every present page of every
- * readable mapping, and mapped ELF files whole. Append to own the ranges of the
- * pages that lp has for itself, in the format of the record's file pages.
- * Return 0, or -1 with errstr set.
+ * readable mapping, and mapped ELF files whole. Append to own the address
+ * ranges of the pages that belong to lp itself, in the format of the record's
+ * file "pages". Return 0, or -1 with errstr set.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,

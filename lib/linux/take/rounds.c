@@ -29,8 +29,8 @@ round_fits(const struct round *r, const struct lproc *p)
 }
 
 /*
- * Begin to restore the processes of r, except clones: no more calls are
- * injected into them.
+ * Begin to restore the processes of r that are not clones: no more calls are
+ * injected into these.
  */
 static void
 round_ending(struct round *r)
@@ -43,7 +43,7 @@ round_ending(struct round *r)
 }
 
 /*
- * Handle process p, in which no call can be injected; errstr says why. Write
+ * Handle process p, into which no call can be injected; errstr says why. Write
  * the reason to rec, the record of p, and warn the user. If p does not stand
  * still, the user was already warned of that. Then only report that p cannot be
  * cloned, unless another process traces it or its first thread does not stop.
@@ -227,9 +227,9 @@ round_ask(struct live *l, struct round *r)
 
 /*
  * Begin a series of rounds, in which processes are asked for their state by
- * injected calls. If rest is false, this is the state that a clone does not
- * inherit. If rest is true, it is the rest; clones are asked for it instead of
- * their processes. ask_end() ends the series.
+ * injected calls. If rest is false, ask for the state that a clone does not
+ * inherit. If rest is true, ask for the rest of the state; clones are asked
+ * instead of their processes. ask_end() ends the series.
  */
 void
 ask_begin(struct round *r, bool rest)
@@ -255,9 +255,9 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Add process p to round r, to be asked for its state by injected calls. If it
+ * Add process p to round r, to be asked for its state by injected calls. If p
  * does not fit in, first ask the processes that are already in the round;
- * ask_end() asks those in the last one. If r->rest is false, all threads of p
+ * ask_end() asks those in the last round. If r->rest is false, all threads of p
  * are asked, and the first also for the state of the process; p must be
  * stopped. If r->rest is true, only the clone of p is asked, for the state that
  * both have. If p has no clone, p itself is asked.

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct filters {		/* the different filters of all threads so
-				   far */
+struct filters {		/* the distinct filters found so far in all
+				   threads */
 	struct bytes	*v;	/* owned; so is the data of each */
 	size_t		 n;
 };

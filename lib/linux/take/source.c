@@ -56,7 +56,7 @@ entry_isfile(uint64_t e)
 
 /*
  * Read memory of a mapping whose file is on a file server. Stop where pages of
- * the file change to pages of the process, or the reverse. Return the number of
+ * the file change to pages of the process, or vice versa. Return the number of
  * bytes, or -1 with errno set.
  */
 static ssize_t

@@ -157,8 +157,8 @@ state_read(struct live *l)
 }
 
 /*
- * Copy the number of session keys from each head of a family, whose clone was
- * asked, to the members of the family.
+ * Copy the number of session keys from the head of each family to its members.
+ * Only the clone of the head was asked for that number.
  */
 static void
 keys_share(struct live *l)
@@ -179,10 +179,11 @@ keys_share(struct live *l)
 
 /*
  * Ask recorded processes, by injected calls, for the state that state_read()
- * left. If cloned is true, ask the clones; the processes run again. If cloned
- * is false, ask stopped processes that have no clone of their own. Some of them
- * will be read from the clone of another process, which cannot answer for them.
- * The others stay stopped, and are asked only if they are to be restored.
+ * left. If cloned is true, ask the clones; the processes are running again. If
+ * cloned is false, ask stopped processes that have no clone of their own. Some
+ * of them will be read from the clone of another process, which cannot answer
+ * for them. The others stay stopped, and are asked only if they are to be
+ * restored.
  */
 void
 state_finish(struct live *l, bool cloned)

@@ -37,7 +37,7 @@ struct taker {			/* the thread that captures stopped processes */
 	pthread_cond_t	 wanted;
 	size_t		 ngiven;	/* number of processes and threads
 					   that live_next() has returned */
-	size_t		 nready;	/* number that it may return */
+	size_t		 nready;	/* number that live_next() may return */
 	bool		 done;
 	bool		 failed;
 	char		 why[1024];
@@ -103,9 +103,9 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 
 /*
  * Capture the memory of process lp as the memory of p. If the clone of lp is
- * killed during that, fail if liveopts.again is set. Otherwise record all of
- * the memory as missing, since it is uncertain which pages the clone had.
- * Return 0, or -1 with errstr set.
+ * killed meanwhile, fail if liveopts.again is set. Otherwise record all of the
+ * memory as missing, since it is uncertain which pages the clone had. Return 0,
+ * or -1 with errstr set.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -321,9 +321,9 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Wait for the next captured process or thread of set l. A process comes before
- * its other threads. Return 1 with *p set, 0 if there are no more, or -1 with
- * errstr set.
+ * Wait for the next captured process or thread of set l. The first thread of a
+ * process comes before the others. Return 1 with *p set, 0 if there are no
+ * more, or -1 with errstr set.
  */
 int
 live_next(struct live *l, struct proc **p)

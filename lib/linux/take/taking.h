@@ -11,7 +11,7 @@
 #include <signal.h>
 
 /* threadattrs.c: attributes of a thread that need no injected call */
-enum { NSPACES = 7 }; /* kinds of namespaces that a thread may have alone */
+enum { NSPACES = 7 }; /* kinds of namespaces that may be a thread's own */
 
 void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
 void		 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
@@ -90,7 +90,8 @@ enum { MAX_ASKED = 32 };
 struct round {			/* processes that are asked at once */
 	struct asking	 v[MAX_ASKED];
 	size_t		 n;
-	bool		 rest;	/* ask for state that clone and process share */
+	bool		 rest;	/* ask for state that clone and process have in
+				   common */
 	sigset_t	 ours;	/* our signal mask before the rounds */
 };
 

@@ -29,8 +29,8 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the bits of the file coredump_filter in record l, which select the
- * contents of the process's cores: core(5).
+ * Return the bits in the file coredump_filter of record l. They select the
+ * contents of the process's cores (core(5)).
  */
 static unsigned int
 record_dumped(const struct filelist *l)
@@ -74,7 +74,7 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 /*
  * Fill in t, which is empty, and the record of th, a thread of process p but
  * not its first. Use only files that were read before and during the stop,
- * since th may be running again. Correct its age to the moment when p was
+ * since th may be running again. Correct its age to what it was when p was
  * recorded. Return false if th had ended before its stat was read. Also return
  * false, after warning the user, if its stat could not be read.
  */
@@ -109,8 +109,8 @@ thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
 
 /*
  * Return the number of nested PID namespaces in which we see the process of
- * record l. Set *num to the process ID in the innermost of these:
- * pid_namespaces(7).
+ * record l. Set *num to the process ID in the innermost of these (see
+ * pid_namespaces(7)).
  */
 static size_t
 record_innermost(const struct filelist *l, uint64_t *num)
@@ -134,10 +134,9 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * Record the parent of a process in another PID namespace than ours, by its
- * process ID in that namespace; 0 means that the parent is outside. t is the
- * task of the process, and l its record. Do nothing if the process is in our
- * PID namespace.
+ * If a process is in a PID namespace other than ours, record its parent, by the
+ * parent's process ID in that namespace; 0 means that the parent is outside. t
+ * is the task of the process, and l its record.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)
@@ -154,7 +153,7 @@ record_parent(const struct task *t, struct filelist *l)
 
 /*
  * Record the unit, the container, and the pod that the cgroup path of the
- * process of record l names. If the process is in another PID namespace than
+ * process of record l names. If the process is in a PID namespace other than
  * ours, also record its process ID in that namespace.
  */
 static void
@@ -217,7 +216,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 
 /*
  * Add to rec, the record of process p, those files and links that are the same
- * for a clone. Read them from the clone. If p has no clone, read them from p
+ * for its clone. Read them from the clone. If p has no clone, read them from p
  * itself, which must be stopped.
  */
 void

@@ -22,7 +22,7 @@
  * unshare(2) or setns(2).
  */
 enum { NKCMP = 2 };		/* number of resources that kcmp(2) compares:
-				   the first ones of apart */
+				   the first elements of apart */
 
 static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",
@@ -32,8 +32,8 @@ _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
     "a number for each namespace");
 
 /*
- * Return the inode number of a namespace of thread tid of process pid. name is
- * the name of its link. Return 0 if it cannot be read.
+ * Return the inode number of one namespace of thread tid of process pid, or 0
+ * if it cannot be read. name is the name of the namespace's link.
  */
 static uint64_t
 space_number(pid_t pid, pid_t tid, const char *name)

@@ -88,12 +88,12 @@ vdso_copy(struct live *l, struct snap *s)
 /*
  * Return a source for the whole [vdso] v of a process of set l: a copy of our
  * own. Offsets in it begin at 0. mem is the memory of the process, or of its
- * clone if clone is set. Return NULL if the two [vdso] may differ, as for a
+ * clone if clone is set. Return NULL if the two may differ, as they may for a
  * 32-bit process or one restored from another kernel.
  *
  * Pages that the process has touched are compared with our own. If there are
- * none, its [vdso] is the kernel's, unless the address is low enough for a
- * 32-bit process. Of a clone, all pages are compared: it has touched none
+ * none, the [vdso] is the kernel's, unless its address is low enough for a
+ * 32-bit process. In a clone, all pages are compared: it has touched none
  * itself, but we may touch its pages.
  */
 struct source *
