@@ -108,7 +108,7 @@ unshare --mount sh -c 'for dir in /bin /usr/bin; do
 done
 exec "$@"' sh "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
-    '1 snap: process N: tar(1) is not installed or fails: files of a tmpfs '\
+    '1 snap: process N: tar(1) is not installed or failed: files of a tmpfs '\
 'are missing' 'without tar the files of a tmpfs are missing, and that is said'
 over
 refused here outside >"$tmp/refused"

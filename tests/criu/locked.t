@@ -43,7 +43,7 @@ begin two
 served "${client[one]}" 'before'
 timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
     "${server[two]}" 2>"$tmp/err" >"$tmp/snap"
-is "$? $(grep -c 'locked here until.*nft delete table inet CRIU' "$tmp/err")" \
+is "$? $(grep -c 'locked until.*nft delete table inet CRIU' "$tmp/err")" \
     "0 2" 'moved, of two namespaces' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
 until_true reaped "${server[two]}"
@@ -89,7 +89,7 @@ for f in "${nft[@]}"; do
 done
 timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
     2>"$tmp/err" >"$tmp/snap"
-is "$? $(grep -c 'locked here until.*iptables(8) rules' "$tmp/err")" \
+is "$? $(grep -c 'locked until.*iptables(8) rules' "$tmp/err")" \
     "0 1" 'moved, without nft' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
 is "$(rules)" 2 'locked by iptables'

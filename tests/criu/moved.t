@@ -77,7 +77,7 @@ moved() {
 	rm -rf "$tmp/images"
 	timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
 	is "$? $(apart_from_criu | sed 's/CRIU-[0-9a-f]*/NAME/')" "0 snap: \
-TCP connections stay locked here until they are restored here or \
+TCP connections stay locked until they are restored on this machine or \
 \"nft delete table inet NAME\" is run" "$1: moved" || cat "$tmp/err" | diag
 	until_true reaped "$pid"
 	try "$1: snapload" timeout 60 "$BUILD/snapload" -D "$tmp/images" \

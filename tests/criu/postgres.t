@@ -88,7 +88,7 @@ is "$(wc -l <<<"$before")" 1 'it has a segment'
 were=$(family)
 timeout 60 "$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed '/: needs criu /d; s/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: TCP connections \
-stay locked here until they are restored here or \"nft delete table inet \
+stay locked until they are restored on this machine or \"nft delete table inet \
 NAME\" is run" 'moved'
 until_true all_gone
 try 'snapload' timeout 60 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap"

@@ -77,7 +77,7 @@ if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
 	is "$(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" | sort)" \
 	    "$(printf '%s\n' 'data 1' 'mode 140711' "path $tmp/mnt1/near" \
 	    'timeouts 0 5000000' \
-	    'why a FIFO of another file system has its inode number')" \
+	    'why a FIFO on another file system has the same inode number')" \
 	    "FIFOs of one number, and the file of a socket"
 else
 	skip "FIFOs of one number, and the file of a socket" "may not mount"

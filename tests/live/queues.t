@@ -53,8 +53,8 @@ told() {
 	    "$lines")" "ended '3\none0\n3\ntwo' 
 over '' 
 first '0\n3\ntwo' 
-long '' cannot read its queue: longer than 1024 packets with 1024 bytes
-broken '' cannot read its queue: an error is pending, which reading would clear
+long '' cannot read its queue: limit reached after 1024 packets with 1024 bytes
+broken '' cannot read its queue: an error is pending, and reading would clear it
 rights '5\nplain1\nr3\nend' 1:chr 1:dir
 nested '1\nr' 0:unix 0:unix['0:pipe', '0:pipe']
 sent '6\nbefore3\none3\ntwo' 0 65534 65534 0 1 0 0 PID
@@ -70,8 +70,8 @@ told "queues"
     grep -v '^a pipe' | sort >"$tmp/refused"
 is "$(cat "$tmp/refused")" \
     "a socket whose other end cannot be restored
-cannot read its queue: an error is pending, which reading would clear
-cannot read its queue: longer than 1024 packets with 1024 bytes" \
+cannot read its queue: an error is pending, and reading would clear it
+cannot read its queue: limit reached after 1024 packets with 1024 bytes" \
     "each that cannot be restored is refused, and no other"
 unnoticed "$pid" "all that waited still waits"
 

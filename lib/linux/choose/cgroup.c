@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	MIN_PREFIX = 4,	/* minimum digits of an abbreviated ID */
+	MIN_PREFIX = 4,	/* minimum number of digits in an abbreviated ID */
 	MAX_TOLD = 6		/* maximum number of candidates named in an
 				   error message */
 };
@@ -29,8 +29,8 @@ enum {
 struct found {			/* a cgroup that matches the user's string */
 	const char	*kind;
 	char		 name[PLACE_NAME];
-	char		*list;	/* owned; list of controllers, as in struct
-				   cgroupline, which identifies the hierarchy */
+	char		*list;	/* owned; controllers that identify the
+				   hierarchy, as in struct cgroupline */
 	char		*path;	/* owned */
 	unsigned int	 depth;	/* number of units, containers and pods that
 				   it is nested in */
@@ -38,10 +38,9 @@ struct found {			/* a cgroup that matches the user's string */
 
 struct seek {
 	const char	*wanted;
-	bool		 prefix; /* true if wanted may be the beginning of an
-				    ID */
-	char		 unit[PLACE_NAME]; /* wanted, completed to the name
-					      of a unit */
+	bool		 prefix; /* wanted may be the beginning of an ID */
+	char		 unit[PLACE_NAME]; /* wanted, completed to a unit
+					      name */
 	char		 pod[PLACE_NAME]; /* wanted, in the form of a pod ID */
 	char		 near[PLACE_NAME]; /* name of an instance (unit@...)
 					      that was found; "": none */
@@ -50,10 +49,9 @@ struct seek {
 };
 
 /*
- * Add directory dir to c if it exists. Skip it if the current call of
- * cgroups_add has already added the same directory under another path, as
- * happens if a hierarchy is mounted twice. c takes ownership of dir. Return 0,
- * or -1 with errstr set.
+ * Add directory dir to c if it exists and the current call of cgroups_add() has
+ * not added it yet. A hierarchy that is mounted twice has the same directory
+ * under two paths. c takes ownership of dir. Return 0, or -1 with errstr set.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -108,8 +106,8 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 }
 
 /*
- * Add to c the group at path. path is either a directory of a cgroup mount or a
- * path as in /proc/PID/cgroup. Return 0, or -1 with errstr set.
+ * Add the group at path to c. path is either a directory in a cgroup mount, or
+ * a path as in /proc/PID/cgroup. Return 0, or -1 with errstr set.
  */
 static int
 group_bypath(struct cgroups *c, const char *path)
@@ -141,7 +139,7 @@ id_matches(const struct seek *s, const char *want, const char *id)
 /*
  * Compare part, a component of a path, with s->wanted. If they match, return
  * the kind of part and copy its name to name; otherwise return NULL. In both
- * cases, set *named to true if part names a unit, container or pod.
+ * cases, set *named to whether part names a unit, container or pod.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
@@ -199,8 +197,9 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 }
 
 /*
- * Search the path of line l for a component that matches s->wanted. Return 1 if
- * there is one, 0 if there is none, or -1 with errstr set.
+ * Search the path of line l for a component that matches s->wanted, and add the
+ * group found to s. Return 1 if there is one, 0 if there is none, or -1 with
+ * errstr set.
  */
 static int
 seek_line(struct seek *s, const struct cgroupline *l)
@@ -220,10 +219,9 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Search the cgroups of process pid for components that match the wanted name
- * in arg, a struct seek. Search the hierarchies in order of rank, and stop
- * after the first rank with a match. All hierarchies of that rank are searched.
- * Return 0, or -1 with errstr set.
+ * Search the cgroups of process pid for components that match the name in arg,
+ * a struct seek. Search all hierarchies of one rank before those of the next,
+ * and stop after a rank with a match. Return 0, or -1 with errstr set.
  */
 static int
 seek_process(void *arg, long pid)
@@ -289,8 +287,8 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 }
 
 /*
- * Add to c the group that the search s has found. Return 0, or -1 with errstr
- * set if there is none, if several match, or on an error.
+ * Add the group that search s found to c. Return 0. Return -1 with errstr set
+ * if no group matches, if several match, or on an error.
  */
 static int
 seek_settle(const struct seek *s, struct cgroups *c)
@@ -328,8 +326,8 @@ seek_settle(const struct seek *s, struct cgroups *c)
 }
 
 /*
- * Add to c the group with the wanted name or ID. Return 0, or -1 with errstr
- * set.
+ * Add to c the group whose name or ID is given by wanted. Return 0, or -1 with
+ * errstr set.
  */
 static int
 group_byname(struct cgroups *c, const char *wanted)
@@ -360,9 +358,9 @@ group_byname(struct cgroups *c, const char *wanted)
 }
 
 /*
- * Add the cgroup called wanted to *c. If *c is NULL, allocate it. If wanted
- * contains a slash, it is a path; otherwise it is a name or an ID. Return 0, or
- * -1 with errstr set and nothing added.
+ * Add a cgroup to *c. If *c is NULL, allocate it. wanted is the path of the
+ * cgroup if it contains a slash, and otherwise its name or ID. Return 0, or -1
+ * with errstr set and nothing added.
  */
 int
 cgroups_add(struct cgroups **c, const char *wanted)

@@ -22,8 +22,8 @@ struct chosen {			/* callback for chosen processes, and
 	choose_fn	 fn;
 	void		*arg;	/* first argument of fn */
 	size_t		 found;
-	size_t		 foreign; /* number of processes of other users,
-				     which were skipped */
+	size_t		 foreign; /* number of skipped processes of other
+				     users */
 };
 
 int		 chosen_found(void *chosen, pid_t pid);

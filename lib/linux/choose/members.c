@@ -21,7 +21,7 @@ enum {
 struct walk {
 	choose_fn	 fn;
 	void		*arg;
-	unsigned int	 n;	/* groups seen so far */
+	unsigned int	 n;	/* number of groups visited so far */
 };
 
 /*
@@ -34,7 +34,7 @@ group_isgone(int e)
 }
 
 /*
- * Call the callback of w for each process of the group whose directory is open
+ * Call the callback of w for each process in the group whose directory is open
  * as dir. Skip process ID 0, which stands for a process outside our PID
  * namespace.
  */
@@ -66,9 +66,9 @@ group_record(struct walk *w, int dir)
 }
 
 /*
- * Call the callback of w for each process of the group whose directory is open
- * as fd, and of all groups below it. level is the depth of the group, from 1.
- * Close fd. Return 0, or -1 with errstr set.
+ * Call the callback of w for each process in the group whose directory is open
+ * as fd, and in all groups below that group. level is the depth of the group,
+ * from 1. Close fd. Return 0, or -1 with errstr set.
  */
 static int
 group_walk(struct walk *w, int fd, unsigned int level)
@@ -81,8 +81,8 @@ group_walk(struct walk *w, int fd, unsigned int level)
 		close(fd);
 		return errstr_sys("cgroup");
 	}
-	rc = ++w->n > GROUPS ? errstr_set("it contains more than %d "
-	    "cgroups", GROUPS) : group_record(w, fd);
+	rc = ++w->n > GROUPS ? errstr_set("more than %d cgroups "
+	    "to search", GROUPS) : group_record(w, fd);
 	while (rc == 0 && (e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0)
@@ -104,8 +104,8 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the groups of c whose index
- * is from or higher. Return 0, or -1 with errstr set.
+ * Call fn(arg, pid) for each process in and below the groups c->v[from] and
+ * later. Return 0, or -1 with errstr set.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
@@ -136,10 +136,10 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process of user in and below the groups last added
- * to c. user is as for proc_named(). name is the name of these groups in
- * messages. Return 0, or -1 with errstr set on failure or if there is no such
- * process.
+ * Call fn(arg, pid) for each process in and below the groups last added to c.
+ * user limits the processes as it does for proc_named(). Messages call these
+ * groups name. Return 0, or -1 with errstr set on failure or if there is no
+ * such process.
  */
 int
 cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
@@ -153,10 +153,11 @@ cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
 }
 
 /*
- * Call fn(arg, pid) for each process of user in and below the cgroup called
- * name. Skip this process and kernel threads. Stop when fn returns -1. fn may
- * be called more than once for a process. user is as for proc_named(). Return
- * 0, or -1 with errstr set on failure or if there is no such process.
+ * Call fn(arg, pid) for each process in and below the cgroup called name,
+ * except this process and kernel threads. Stop when fn returns -1. fn may be
+ * called more than once for a process. user limits the processes as it does for
+ * proc_named(). Return 0, or -1 with errstr set on failure or if there is no
+ * such process.
  */
 int
 proc_grouped(const char *name, const uid_t *user, choose_fn fn, void *arg)

@@ -73,10 +73,10 @@ whose_has(const struct whose *w, pid_t pid)
 
 /*
  * Choose or skip process pid, which a search has found. chosen is a struct
- * chosen. If the process belongs to a chosen user, count it in found, and
- * return the result of the callback. If it belongs to another user, count it in
- * foreign, and return 0. Ignore our own process, our proxies, and kernel
- * threads.
+ * chosen. If the process belongs to a chosen user, increment the member found,
+ * and return the result of the callback. If the process belongs to another
+ * user, increment the member foreign, and return 0. Ignore our own process, our
+ * proxies, and kernel threads.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -97,8 +97,8 @@ chosen_found(void *chosen, pid_t pid)
 
 /*
  * Set errstr to say that no process was found. Include the number of processes
- * of other users. verb and object end the message, for example "is called" and
- * "nginx". Return -1.
+ * that belong to other users. verb and object end the message, for example "is
+ * called" and "nginx". Return -1.
  */
 int
 chosen_none(const struct chosen *c, const char *verb, const char *object)

@@ -56,18 +56,19 @@ struct isa {
 	   below are unused, and only the functions of regs.c and the first
 	   three of restart.c are called */
 	bool		 injects;
-	uint32_t	 audit;	/* AUDIT_ARCH_ number of its system calls */
+	uint32_t	 audit;	/* AUDIT_ARCH_ number for its system calls */
 	unsigned int	 call;	/* length of the system-call instruction, in
 				   bytes */
 	unsigned int	 redzone; /* bytes below the stack pointer that the
 				     ABI lets functions use */
 	uint64_t	 top;	/* end of the addresses that processes map */
-	long		 mmap;	/* number of mmap(2) with an offset in bytes */
+	long		 mmap;	/* call number of mmap(2) with a byte offset */
 	/* size of a stage in bytes: frame_exit builds one, and the first one
 	   of a frame that unmaps nothing is scratch memory; MIN_STAGE or
 	   more */
 	size_t		 stage;
-	size_t		 frame;	/* maximum bytes that frame_build writes */
+	size_t		 frame;	/* maximum size of a frame_build() frame, in
+				   bytes */
 };
 
 extern const struct isa	 isa;
@@ -106,9 +107,9 @@ void		 gregs_jump(struct gregs *r, uint64_t pc);
 struct seencall {			/* the call that a thread was in
 					   before it was stopped, from
 					   /proc/TID/syscall */
-	int64_t		 nr;	/* number of the call; -1: none, or unknown.
-				   Instead of restart_syscall, the call that it
-				   continues, if that is known */
+	int64_t		 nr;	/* number of the call; -1: none or unknown. For
+				   restart_syscall, the call that it continues,
+				   if that is known */
 	uint64_t	 arg[6];
 	uint64_t	 sp;
 	uint64_t	 pc;
@@ -118,22 +119,22 @@ struct seencall {			/* the call that a thread was in
 };
 
 /*
- * Return true if restart_call needs seencall.sleeps for a thread that was seen
- * in call nr.
+ * Return true if restart_call() needs seencall.sleeps for a thread that was
+ * seen in call nr.
  */
 bool		 restart_counts(int64_t nr);
 
 /*
- * Return true if a thread with the general registers now, len bytes as in
- * NT_PRSTATUS, may need restart_call.
+ * Return true if a thread may need restart_call(). *now has its general
+ * registers, len bytes as in NT_PRSTATUS.
  */
 bool		 restart_due(const void *now, size_t len);
 
 /*
- * If thread tid failed a call with EINTR because we stopped it, make it restart
- * the call when it resumes. seen is the call that it was in before it was
- * stopped. If a signal is to be handled first, the call still fails with EINTR,
- * as it should. Return true if the call will restart.
+ * If a call of thread tid failed with EINTR because we stopped the thread, make
+ * the thread restart the call when it resumes. seen is the call that the thread
+ * was in before it was stopped. If a signal is to be handled first, the call
+ * still fails with EINTR, as it should. Return true if the call will restart.
  */
 bool		 restart_call(pid_t tid, const struct seencall *seen);
 
@@ -141,15 +142,15 @@ bool		 restart_call(pid_t tid, const struct seencall *seen);
  * code.c: find instructions in a process, in its C library or [vdso].
  */
 enum {				/* sizes in bytes */
-	MAX_CODE = 32,		/* maximum bytes of code of a gadget */
+	MAX_CODE = 32,		/* maximum length of the code of a gadget */
 	MAX_SKIP = 96		/* maximum value of gadgets.skip */
 };
 
 struct gadgets {			/* addresses of instructions; 0: not
 					   found */
 	uint64_t	 call;	/* code that makes a system call and returns */
-	size_t		 skip;	/* bytes that it pops between the call and
-				   the return */
+	size_t		 skip;	/* bytes that the code at call pops before it
+				   returns */
 	uint64_t	 back;	/* code that does rt_sigreturn(2) */
 	bool		 pops;	/* the code at back only pops the number of
 				   rt_sigreturn(2) from the stack; it must
@@ -157,10 +158,9 @@ struct gadgets {			/* addresses of instructions; 0: not
 };
 
 /*
- * Check whether the code in buf, len bytes from address at of the process,
+ * Return true if the code in buf, len bytes from address at of the process,
  * begins with instructions that make a call (gadgets_call) or do
- * rt_sigreturn(2) (gadgets_back). If so, set their address in g and return
- * true.
+ * rt_sigreturn(2) (gadgets_back). In that case, set their address in g.
  */
 bool		 gadgets_call(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
@@ -169,7 +169,7 @@ bool		 gadgets_back(struct gadgets *g, const uint8_t *buf,
 
 /*
  * Search all of the code in buf, len bytes from address at of the process, for
- * the instructions that are still missing in g.
+ * the instructions that are still missing from g.
  */
 void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
@@ -177,8 +177,9 @@ void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 /*
  * call.c: make a thread run a system call.
  */
-struct extstate {			/* state of a thread, apart from general
-				   registers, that system calls change */
+struct extstate {			/* thread state that system calls
+					   change, apart from general
+					   registers */
 	size_t		 len;	/* bytes in buf; 0: none */
 	uint8_t		*buf;	/* owned */
 };
@@ -198,8 +199,7 @@ void		 call_load(struct gregs *r, const struct gadgets *g,
 		    uint64_t sp, long nr, const uint64_t arg[6]);
 
 /*
- * Cancel the system call that thread tid is about to make. The thread is
- * stopped at the entry of the call. Return 0, or -1.
+ * Cancel the system call at whose entry thread tid is stopped. Return 0, or -1.
  */
 int		 call_cancel(pid_t tid);
 
@@ -209,8 +209,8 @@ int		 call_cancel(pid_t tid);
 int64_t		 call_result(const struct gregs *r);
 
 /*
- * Return 1 if thread tid, when resumed, would make system call nr with a first
- * argument equal to first: it is at the entry of that call, or is about to
+ * Return 1 if thread tid, when resumed, would make system call nr with first as
+ * its first argument: the thread is at the entry of that call, or is about to
  * restart it. Return 0 if not, or -1 if that cannot be determined.
  */
 int		 call_pending(pid_t tid, long nr, uint64_t first);
@@ -265,9 +265,10 @@ enum {				/* sizes in bytes */
 
 struct stacks {			/* stack pointers of a thread, for running
 				   calls */
-	uint64_t	 call;	/* for all calls while our memory is mapped */
-	uint64_t	 last;	/* for munmap(2) of our memory, which is the
-				   last call */
+	uint64_t	 call;	/* stack pointer for all calls while our memory
+				   is mapped */
+	uint64_t	 last;	/* stack pointer for the last call, which unmaps
+				   our memory */
 };
 
 struct frame {

@@ -162,7 +162,7 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 
 /*
  * Copy the first len bytes of the first attribute of this type in a to buf.
- * Return false if there is no such attribute, or if it is shorter.
+ * Return false if there is no such attribute, or if the attribute is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *buf, size_t len)

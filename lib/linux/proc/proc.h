@@ -86,8 +86,8 @@ enum visit_kind { VISIT_CGROUP, VISIT_IPC, VISIT_NET, VISIT_UTS };
 
 struct visit {
 	enum visit_kind	 kind;
-	int		 own;	/* owned; the original namespace; -1: this
-				   thread did not move */
+	int		 own;	/* owned; descriptor of the original namespace;
+				   -1: this thread did not move */
 };
 
 int		 visit_begin(struct visit *v, enum visit_kind k,

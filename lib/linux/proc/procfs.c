@@ -55,10 +55,10 @@ list_failed(pid_t pid, const char *path)
 }
 
 /*
- * Call fn(arg, number) for each entry of a directory that is named by a number.
- * Stop when fn returns -1. The directory is name in /proc/pid; if pid is 0, it
- * is /proc itself. Return 0, or 1 if the directory no longer exists. Return -1
- * if fn returned -1, or with errstr set on an error.
+ * Call fn(arg, number) for each numeric file name in a directory. Stop when fn
+ * returns -1. The directory is name in /proc/pid; if pid is 0, it is /proc
+ * itself. Return 0, or 1 if the directory no longer exists. Return -1 if fn
+ * returned -1. On an error, return -1 with errstr set.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -107,9 +107,9 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
- * Set *num to the ID that a process has in its own (innermost) pid namespace
- * (pid_namespaces(7)). The process is pid (if tid is 0), or its thread tid.
- * Return the number of pid namespaces in which we see it. Return 0 with *num
+ * Set *num to the ID of process pid (if tid is 0) or of its thread tid in its
+ * own, innermost pid namespace (pid_namespaces(7)). Return the number of pid
+ * namespaces in which we see the process or thread. Return 0 with *num
  * unchanged if that is unknown.
  */
 size_t
@@ -153,8 +153,7 @@ ticks_ms(uint64_t ticks)
 }
 
 /*
- * Return the time since boot in ms, by the clock that start times of processes
- * refer to.
+ * Return the time since boot in ms, by the clock of process start times.
  */
 static uint64_t
 uptime_ms(void)

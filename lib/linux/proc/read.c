@@ -122,8 +122,8 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read a file into *out, as proc_read does, even if it is very large. The
- * caller frees the data with data_free. Return 0, or -1 with errno set.
+ * Read a file, which may be very large, into *out, as proc_read() does. The
+ * caller frees the data with data_free(). Return 0, or -1 with errno set.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -148,9 +148,9 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 
 /*
  * Read the fdinfo of descriptor fd of process pid (proc_pid_fdinfo(5)) into
- * *out, as proc_read does. link is the target of the descriptor's link in
- * /proc, and mode is the st_mode of the file. If it is a device, major is its
- * major number.
+ * *out, as proc_read() does. link is the target of the descriptor's link in
+ * /proc, and mode is the st_mode of the file. If the file is a device, major is
+ * its major number.
  *
  * The proxy reads the fdinfo of files that may block: devices and epoll sets. A
  * device may wait for anything. A thread may hold the lock of an epoll set
@@ -217,8 +217,9 @@ statx_dev(const struct statx *sx)
 /*
  * Mount the file system configured in fs, a descriptor of fsopen(2) (Linux 5.2
  * and newer). attributes are those of mount_setattr(2). The mount is detached,
- * so that nobody else sees it. fs is closed. Return an O_PATH descriptor of the
- * root, or -1 with errno set. Closing that descriptor unmounts the file system.
+ * so that no other process sees it. Close fs. Return an O_PATH descriptor of
+ * the root, or -1 with errno set. Closing that descriptor unmounts the file
+ * system.
  */
 int
 unseen_mount(int fs, unsigned int attributes)

@@ -77,7 +77,7 @@ proc_refused(pid_t pid)
 
 	if (scope > 2)
 		return errstr_set("process %d: kernel.yama.ptrace_scope is %d: "
-		    "nobody can trace it until a reboot with a lower value",
+		    "it cannot be traced until a reboot with a lower value",
 		    pid, scope);
 	if (geteuid() == 0 && is_outside(pid))
 		return errstr_set("process %d is outside of your user "

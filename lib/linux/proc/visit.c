@@ -24,8 +24,8 @@ static const struct {
 };
 
 /*
- * Return the number of the namespace of process pid that is called link in
- * /proc/pid/ns. Return 0 if it is not readable.
+ * Return the number of a namespace of process pid. link is the name of the
+ * namespace in /proc/pid/ns. Return 0 if the link is not readable.
  */
 uint64_t
 ns_number(pid_t pid, const char *link)
@@ -38,9 +38,9 @@ ns_number(pid_t pid, const char *link)
 }
 
 /*
- * Move this thread to the namespace of kind k of process pid, unless it is
- * there already. v records how to return. Return 0; the caller must then call
- * visit_end. Return -1 with errstr set on failure.
+ * Move this thread to the namespace of kind k that process pid is in, unless
+ * the thread is there already. Record in v how to return. Return 0; the caller
+ * must then call visit_end(). Return -1 with errstr set on failure.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
@@ -70,7 +70,7 @@ visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
 }
 
 /*
- * Move this thread back to the namespace in which it was before visit_begin.
+ * Move this thread back to the namespace that it was in before visit_begin().
  * Return 0, or -1 if that fails.
  */
 int

@@ -51,8 +51,8 @@ proc_serve(struct serving *s)
 }
 
 /*
- * Append the contents of the /proc file at path, which is about process pid, to
- * *out. Return 0, or -1 with errno set.
+ * Make the proxy read the /proc file at path, which is about process pid, and
+ * append the contents to *out. Return 0, or -1 with errno set.
  */
 int
 proxy_proc(pid_t pid, const char *path, struct bulk *out)
@@ -63,9 +63,9 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append the fdinfo of descriptor fd of process pid to *out, as read by the
- * proxy. desc describes it in messages to the user. Return 0, or -1 with errno
- * set.
+ * Make the proxy read the fdinfo of descriptor fd of process pid, and append it
+ * to *out. desc describes the descriptor in messages to the user. Return 0, or
+ * -1 with errno set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *desc, struct bulk *out)
@@ -108,8 +108,9 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Look up path in the proxy, as a process does whose root directory is open as
- * root. Return an O_PATH descriptor that the caller owns, or -1 with errno set.
+ * Make the proxy look up path, as a process would whose root directory is open
+ * as root. Return an O_PATH descriptor that the caller owns, or -1 with errno
+ * set.
  */
 int
 proxy_walk(int root, const char *path)
@@ -118,7 +119,7 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * Look up name in the directory open as dir, in the proxy. Fail if name is a
+ * Make the proxy look up name in the directory open as dir. Fail if name is a
  * link or a mount point. Return an O_PATH descriptor that the caller owns, or
  * -1 with errno set.
  */
@@ -179,8 +180,8 @@ open_serve(struct serving *s)
 /*
  * Make the proxy open the file that the O_PATH descriptor fd refers to, and
  * describe the file in *f. number must be unique, and identifies the file in
- * later questions. dev is the device of its file system, and name describes it
- * to the user. Return 0, or -1 with errno set.
+ * later questions. dev is the device of the file system, and name describes the
+ * file to the user. Return 0, or -1 with errno set.
  */
 int
 proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
@@ -227,10 +228,10 @@ range_serve(struct serving *s)
 
 /*
  * Read up to len bytes (at most MAX_PROXY) at offset off into buf, from the
- * file that proxy_open opened as number. fd is the O_PATH descriptor of the
- * file. dev and name are its device and description, used if the proxy does not
- * answer. Return the number of bytes, 0 at the end of the file, or -1 with
- * errno set.
+ * file that proxy_open() opened with this number. fd is the O_PATH descriptor
+ * of the file. dev and name are the device and description to report if the
+ * proxy does not answer. Return the number of bytes, 0 at the end of the file,
+ * or -1 with errno set.
  */
 ssize_t
 proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -257,10 +258,10 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 }
 
 /*
- * Read up to len bytes (at most MAX_PROXY) at addr of the memory of a process
- * into buf, through the proxy. mem is a descriptor of that memory, and pid is a
- * thread of the process. Set file if the bytes are mapped from a file and
- * unmodified. Return the number of bytes, or -1 with errno set.
+ * Make the proxy read up to len bytes (at most MAX_PROXY) at address addr of a
+ * process, and copy them to buf. mem is a descriptor of the memory of the
+ * process, and pid is one of its threads. file is true if the bytes are mapped
+ * from a file and unmodified. Return the number of bytes, or -1 with errno set.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 500,		/* minimum time for a file of /proc, even when
-				   the time is up */
-	GRACE_LATE_MS = 20, /* the same after LATE missed answers */
+	GRACE_MS = 500,		/* minimum time for a /proc file, even when the
+				   time is up */
+	GRACE_LATE_MS = 20, /* GRACE_MS after LATE missed answers */
 	LATE = 8,
 	SLICE_MS = 16		/* time between checks of the proxy */
 };
@@ -75,8 +75,8 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy the description of the nth object whose answer did not come in time to
- * buf. buf has size bytes. Return false if there are not that many.
+ * Copy to buf, of size bytes, the description of the nth object, from 0, whose
+ * answer did not come in time. Return false if there are not that many.
  */
 bool
 proxy_missed(size_t n, char *buf, size_t size)
@@ -265,8 +265,9 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
 }
 
 /*
- * Ask a proxy question q. Set *out to the descriptor that came with the answer,
- * or to -1; out may be NULL. Return the same as answer_fetch.
+ * Ask a proxy question q, and append the answer to *bytes. Set *out to the
+ * descriptor that came with the answer, or to -1; out may be NULL. Return what
+ * answer_fetch() returns.
  */
 static int
 lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
@@ -289,8 +290,8 @@ lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
  * Make the proxy run fn, with the len bytes of arg, and append the bytes of its
  * answer to *bytes. fn also gets a duplicate of descriptor fd, unless fd is -1.
  * k describes the object that the question is about. Return 0, or -1 with errno
- * set; errno is ETIMEDOUT if the answer took too long. errstr is set if the
- * failure has a message.
+ * set; errno is ETIMEDOUT if the answer took too long. If the answer is an
+ * error with a message, errstr is set as well.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
@@ -320,10 +321,10 @@ lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
 }
 
 /*
- * Ask the n questions at v, all for the same proxy. All of them are sent before
- * waiting for the first answer. If an answer does not come in time, the
- * questions after it are sent to a new process. Set rc, error and why of each
- * question to the result, errno and errstr (or "") of proxy_fetch.
+ * Ask the n questions at v, all for the same proxy. Send all of them before
+ * waiting for the first answer. If an answer does not come in time, send the
+ * questions after it to a new process. Set rc, error and why of each question
+ * to the result, errno and errstr (or "") that proxy_fetch() would give.
  */
 void
 proxy_fetchall(struct proxy_asked *v, size_t n)

@@ -39,8 +39,8 @@ answer_send(struct serving *s, const struct proxy_answer *a)
 }
 
 /*
- * Return the place for the next bytes of answer s. At least min bytes are free
- * there; set *room to their number.
+ * Return the place for the next bytes of answer s, where at least min bytes are
+ * free. Set *room to the number of free bytes.
  */
 uint8_t *
 serve_room(struct serving *s, size_t min, size_t *room)

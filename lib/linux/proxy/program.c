@@ -22,9 +22,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum output of a program in
 					   bytes */
 
 /*
- * Execute the program argv. It gets descriptor in as standard input, descriptor
- * out as standard output, and no other descriptors of ours. Unless ns is -1, it
- * runs in that network namespace.
+ * Execute the program argv. The program gets descriptor in as standard input,
+ * descriptor out as standard output, and no other descriptors of ours. Unless
+ * ns is -1, the program runs in that network namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -53,9 +53,9 @@ program_become(const char *const argv[], int ns, int in, int out)
 }
 
 /*
- * Append the output that can be read from fd to b, up to its end. Return false
- * if some of it is missing, because there is too much or the other end of sock
- * was closed.
+ * Append to b the output that can be read from fd, up to its end. Return false
+ * if some output is missing, because there is too much or because the other end
+ * of sock was closed.
  */
 static bool
 output_read(int fd, int sock, struct buf *b)
@@ -97,7 +97,7 @@ input_file(const void *data, size_t len)
 }
 
 /*
- * Run the program argv, which ends with NULL, in the proxy. Its standard input
+ * In the proxy, run the program argv, which ends with NULL. Its standard input
  * is the len bytes at in. It runs in network namespace ns, unless that is -1.
  * Append its output to *out. The program is killed when the proxy dies or,
  * unless sock is -1, when the other end of sock is closed. Return its exit
@@ -134,9 +134,9 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 }
 
 /*
- * In the proxy, answer with the files of l. For each, the answer has the name
- * with a zero byte, the length in 8 bytes, and the contents. Return 0, or -1
- * with errstr set if l is incomplete.
+ * In the proxy, answer with the files of l. For each file, the answer has the
+ * name with a terminating zero byte, the length in 8 bytes, and the contents.
+ * Return 0, or -1 with errstr set if l is incomplete.
  */
 int
 serve_files(struct serving *s, const struct filelist *l)

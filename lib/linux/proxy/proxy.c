@@ -25,7 +25,7 @@
 
 enum {
 	MAX_LEFT = 64,		/* maximum number of abandoned proxies */
-	ENDING_MS = 100		/* time for closed proxies to exit */
+	ENDING_MS = 100		/* time limit for closed proxies to exit */
 };
 
 struct proxies proxies = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -74,7 +74,7 @@ lane_undoes(const struct lane *p)
 }
 
 /*
- * Return the proxy that k selects for its question.
+ * Return the proxy that k selects.
  */
 struct lane *
 lane_of(const struct proxy_key *k)
@@ -92,7 +92,8 @@ proxy_ison(void)
 }
 
 /*
- * Record whether processes are stopped from now on, as held says.
+ * Record that processes are stopped from now on, or that they run if held is
+ * false.
  */
 void
 proxy_hold(bool held)
@@ -103,9 +104,9 @@ proxy_hold(bool held)
 }
 
 /*
- * Give the proxies real-time priority, if that is permitted, or normal priority
- * if realtime is false. The tracer, which waits for the proxies, changes its
- * own priority at the same time (linux/freeze.c).
+ * Give the proxies real-time priority if realtime is true and that is
+ * permitted, or normal priority if realtime is false. The tracer, which waits
+ * for the proxies, changes its own priority at the same time (linux/freeze.c).
  */
 void
 proxy_boost(bool realtime)
@@ -152,8 +153,9 @@ lane_main(const struct lane *p, int sock, pid_t parent)
 }
 
 /*
- * Start a process for proxy p. It has none of our other threads, so it must not
- * need a lock that one of them may hold. Return 0, or -1 with errno set.
+ * Start a process for proxy p. The process has none of our other threads, so it
+ * must not need a lock that one of these may hold. Return 0, or -1 with errno
+ * set.
  */
 int
 lane_fork(struct lane *p)
@@ -299,7 +301,7 @@ proxy_isours(pid_t pid)
 
 /*
  * End all proxies. A proxy that hangs ends only when the call that blocks it
- * returns, if ever. Wait for the proxy that unlocks TCP connections as long as
+ * returns, if ever. For the proxy that unlocks TCP connections, wait as long as
  * for an answer, so that the connections are unlocked when we exit.
  */
 void

@@ -72,16 +72,16 @@ _Static_assert(MAX_PROXY % MAX_MACHINE_PAGE == 0, "pages fit into answers");
 struct serving {
 	const void	*arg;	/* borrowed; argument of the question */
 	size_t		 len;	/* bytes of arg */
-	int		 fd;	/* descriptor of the question, closed after the
-				   answer; -1: none. A function sets it to -1 to
-				   keep the descriptor */
+	int		 fd;	/* descriptor that came with the question,
+				   closed after the answer; -1: none. A function
+				   sets it to -1 to keep the descriptor */
 	int		 out;	/* descriptor to return, closed after the
 				   answer; -1: none */
 	bool		 last;	/* set to end the proxy after this answer */
 	int		 sock;
 	size_t		 n;	/* bytes in buf */
-	uint8_t		 buf[MAX_PROXY]; /* part of the answer that is not
-					    sent yet */
+	uint8_t		 buf[MAX_PROXY]; /* part of the answer that is not yet
+					    sent */
 };
 
 /*
@@ -111,7 +111,7 @@ enum {
 
 struct proxy_key {		/* object that may block the proxy */
 	enum proxy_kind	 kind;
-	uint64_t	 id;	/* number of the device, process, file ... */
+	uint64_t	 id;	/* number of the device, process, file etc. */
 	const char	*what;	/* borrowed; description for the user */
 	size_t		 lane;	/* index of the proxy to ask */
 };
@@ -126,14 +126,14 @@ struct proxy_question {
 };
 
 struct proxy_asked {		/* one of several questions for
-				   proxy_fetchall */
+				   proxy_fetchall() */
 	struct proxy_question q;
 	struct bulk	 to;	/* owned; the answer */
 	int		 rc;
 	int		 error;
 	char		 why[160];
 	pid_t		 asked;	/* process that the question was sent to; -1:
-				   none could be started; 0: not sent yet */
+				   sending failed; 0: not yet sent */
 };
 
 /* main.c: for functions that run in the proxy */

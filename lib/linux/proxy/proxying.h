@@ -27,8 +27,8 @@ struct proxies {
 				   and of objects that blocked */
 	bool		 on;
 	bool		 held;	/* processes are stopped */
-	uint64_t	 most;	/* time limit in ns: for one answer, or for
-				   all during a stop */
+	uint64_t	 most;	/* time limit in ns: for one answer, or for all
+				   answers during a stop */
 	uint64_t	 left;	/* time left in ns during a stop */
 };
 

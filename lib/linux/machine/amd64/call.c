@@ -59,9 +59,8 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Cancel the system call that thread tid is about to make, by setting its
- * number to -1. The thread is stopped at the entry of the call. Return 0, or -1
- * with errno set.
+ * Cancel the system call at whose entry thread tid is stopped, by setting the
+ * number of the call to -1. Return 0, or -1 with errno set.
  */
 int
 call_cancel(pid_t tid)

@@ -66,7 +66,7 @@ enum {
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
 	SW_BYTES = 464,
-	XSTATE_BV = 512, /* byte offset of the mask of the features in use */
+	XSTATE_BV = 512, /* byte offset of the mask of features in use */
 	FP_XSTATE_MAGIC1_ = 0x46505853,
 	FP_XSTATE_MAGIC2_ = 0x46505845,
 	UC_FP_XSTATE_ = 1,
@@ -84,8 +84,8 @@ _Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
 /*
  * Return the byte offset of the end of an extended-state feature in the
  * standard layout. Return 0 if the processor does not report the feature.
- * Results are cached, because CPUID traps to the host in a virtual machine,
- * which is slow.
+ * Results are cached, because CPUID is slow in a virtual machine, where it
+ * traps to the host.
  */
 static size_t
 feature_end(unsigned int feature)
@@ -105,9 +105,9 @@ feature_end(unsigned int feature)
 }
 
 /*
- * Return the size in bytes, at most max, of extended state with these features.
- * The state has the standard layout of Intel's Software Developer's Manual,
- * volume 1, chapter 13.
+ * Return the size in bytes of extended state with these features, but at most
+ * max. The state has the standard layout of Intel's Software Developer's
+ * Manual, volume 1, chapter 13.
  */
 static size_t
 xstate_size(uint64_t features, size_t max)
@@ -214,7 +214,7 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
  *
  * restart_syscall(2) fails with EINTR after rt_sigreturn(2). So the thread
  * makes the call that restart_syscall(2) would continue, with the full timeout.
- * If that call is unknown, it fails with EINTR.
+ * If that call is unknown, the thread gets EINTR.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,

@@ -23,23 +23,23 @@ static const struct {
 	int16_t	 nr64;
 	int16_t	 nr32;
 } gives_up[] = {
-	{ 0, 3 },		/* read: a socket with SO_RCVTIMEO */
-	{ 1, 4 },		/* write: a socket with SO_SNDTIMEO */
+	{ 0, 3 },		/* read from a socket with SO_RCVTIMEO */
+	{ 1, 4 },		/* write to a socket with SO_SNDTIMEO */
 	{ 19, 145 },		/* readv */
 	{ 20, 146 },		/* writev */
-	{ 42, 362 },		/* connect: continues its connection attempt */
-	{ 43, 102 },		/* accept; on 32 bits socketcall */
+	{ 42, 362 },		/* connect; continues its connection attempt */
+	{ 43, 102 },		/* accept; for 32 bits, socketcall */
 	{ 44, 369 },		/* sendto */
 	{ 45, 371 },		/* recvfrom */
 	{ 46, 370 },		/* sendmsg */
 	{ 47, 372 },		/* recvmsg */
-	{ 65, 117 },		/* semop; on 32 bits ipc */
+	{ 65, 117 },		/* semop; for 32 bits, ipc */
 	{ 69, 400 },		/* msgsnd */
 	{ 70, 401 },		/* msgrcv */
 	{ 128, 177 },		/* rt_sigtimedwait */
 	{ -1, 421 },		/* rt_sigtimedwait_time64 */
 	{ 208, 247 },		/* io_getevents */
-	{ 220, 420 },		/* semtimedop; on 32 bits semtimedop_time64 */
+	{ 220, 420 },		/* semtimedop; for 32 bits, semtimedop_time64 */
 	{ 232, 256 },		/* epoll_wait */
 	{ 281, 319 },		/* epoll_pwait */
 	{ 288, 364 },		/* accept4 */
@@ -64,10 +64,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * If thread tid failed a call with EINTR because we stopped it, make the kernel
- * restart the call. To do so, set its result to -ERESTARTNOHAND, as the kernel
- * does for other calls. If a signal is to be handled first, the call still
- * fails with EINTR. Return true if the result was set.
+ * If a call of thread tid failed with EINTR because we stopped the thread, make
+ * the kernel restart the call. To do so, set its result to -ERESTARTNOHAND, as
+ * the kernel does for other calls. If a signal is to be handled first, the call
+ * still fails with EINTR. Return true if the result was set.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)

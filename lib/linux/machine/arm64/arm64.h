@@ -6,11 +6,11 @@
 
 #include "linux/machine/machine.h"
 
-enum {				/* indices of struct gregs.word; up to PSTATE
-				   as in struct user_pt_regs of
+enum {				/* indices into gregs.word; those up to PSTATE
+				   are as in struct user_pt_regs of
 				   arch/arm64/include/uapi/asm/ptrace.h */
 	X0 = 0,
-	X8 = 8,			/* number of a system call */
+	X8 = 8,			/* system call number */
 	X30 = 30,		/* return address */
 	SP = 31,
 	PC = 32,

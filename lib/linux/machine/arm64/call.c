@@ -82,9 +82,8 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Cancel the system call that thread tid is about to make, by setting its
- * number to -1. The thread is stopped at the entry of the call. Return 0, or -1
- * with errno set.
+ * Cancel the system call at whose entry thread tid is stopped, by setting the
+ * number of the call to -1. Return 0, or -1 with errno set.
  */
 int
 call_cancel(pid_t tid)
@@ -101,11 +100,11 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if thread tid, when resumed, would make system call nr with a first
- * argument equal to first. This includes a call that is to be restarted: the
- * kernel has moved the thread back to before the call (do_signal of
- * arch/arm64/kernel/signal.c). Return 0 if it would not, or -1 if that cannot
- * be determined.
+ * Return 1 if thread tid, when resumed, would make system call nr with first as
+ * its first argument. This includes a call that is to be restarted, because the
+ * kernel has moved the thread back to before that call (do_signal of
+ * arch/arm64/kernel/signal.c). Return 0 if the thread would not, or -1 if that
+ * cannot be determined.
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)

@@ -84,8 +84,8 @@ put8(uint8_t *p, uint64_t v)
 }
 
 /*
- * Write the header of a record of size bytes to p. Return the place for its
- * contents.
+ * Write to p the header of a record of size bytes. Return the place for the
+ * contents of the record.
  */
 static uint8_t *
 record_begin(uint8_t *p, int magic, size_t size)

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Read the register set with NT_ number note of thread tid into buf, of len
- * bytes. Return the number of bytes read, or -1 with errno set.
+ * Read a register set of thread tid into buf, of len bytes. note is the NT_
+ * number of the set. Return the number of bytes read, or -1 with errno set.
  */
 ssize_t
 note_read(pid_t tid, unsigned int note, void *buf, size_t len)
@@ -26,8 +26,8 @@ note_read(pid_t tid, unsigned int note, void *buf, size_t len)
 }
 
 /*
- * Write the len bytes at buf to the register set with NT_ number note of thread
- * tid. Return 0, or -1 with errno set.
+ * Write the len bytes at buf to a register set of thread tid. note is the NT_
+ * number of the set. Return 0, or -1 with errno set.
  */
 int
 note_write(pid_t tid, unsigned int note, const void *buf, size_t len)

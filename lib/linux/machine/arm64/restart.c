@@ -40,9 +40,9 @@ static const struct call {
 	bool		 always;	/* fails with EINTR when a signal is
 					   handled, even if the handler has
 					   SA_RESTART */
-	const char	*file;		/* prefix of the /proc/PID/fd link of
-					   its first argument, required if it
-					   gives up */
+	const char	*file;		/* if the call gives up, the
+					   /proc/PID/fd link of its first
+					   argument begins with this */
 } calls[] = {
 	{ SYS_io_getevents, true, true, NULL },
 	{ SYS_epoll_pwait, true, true, EVENTS },
@@ -88,7 +88,7 @@ static const struct call {
 };
 
 /*
- * Return the entry of call nr in calls, or NULL if it has none.
+ * Return the entry of call nr in calls, or NULL if there is none.
  */
 static const struct call *
 call_find(uint64_t nr)
@@ -127,7 +127,7 @@ restart_counts(int64_t nr)
 /*
  * Return true if the call of thread tid may have failed because of a signal
  * that is to be handled: a caught signal that is pending and not blocked, or
- * with which the thread stopped. Set *sleeps to the number of voluntary context
+ * that stopped the thread. Set *sleeps to the number of voluntary context
  * switches of the thread, or to 0 if that is unknown.
  */
 static bool
@@ -192,9 +192,9 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if thread tid can have given up call c when it was stopped,
- * because the call was made on a file of the kind c->file. first is the
- * presumed first argument of the call, the descriptor of that file.
+ * Return true if thread tid may have given up call c when it was stopped: the
+ * call was made on a file of kind c->file. first is the presumed first argument
+ * of the call, the descriptor of that file.
  */
 static bool
 is_taken(pid_t tid, const struct call *c, uint64_t first)
@@ -214,8 +214,9 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 
 /*
  * Return true if a thread with registers r is still in the call that seen
- * describes. Since then it must have made only one voluntary context switch,
- * the one to stop. sleeps is its current number of such switches.
+ * describes. Since then the thread must have made only one voluntary context
+ * switch, the one to stop. sleeps is its current number of voluntary context
+ * switches.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
@@ -231,9 +232,9 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
  * appears to have given up. Return true if the thread really made that call: it
  * was seen in the call, or the argument is a file of the right kind.
  *
- * After a return from a signal handler, a thread also has the registers of a
- * call, the one that the signal interrupted. But the argument found is then one
- * of rt_sigreturn(2), which takes none.
+ * After returning from a signal handler, a thread also has the registers of a
+ * call: the one that the signal interrupted. But the argument found then comes
+ * from rt_sigreturn(2), which takes none.
  */
 static bool
 first_find(pid_t tid, const struct call *c, const struct gregs *r,
@@ -273,7 +274,7 @@ restart_call(pid_t tid, const struct seencall *seen)
  * The kernel moved the thread back to before the call. Until the thread
  * resumes, the kernel keeps the ERESTART code with which the call ended
  * (do_signal of arch/arm64/kernel/signal.c). That code is known from the number
- * of the call. It is the same if restart_call moved the thread.
+ * of the call. The code is the same if restart_call() moved the thread.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

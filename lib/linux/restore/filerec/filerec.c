@@ -26,9 +26,9 @@
 enum { GETOWNER_UIDS = 17 };
 
 /*
- * Set t->why to the reason why the record of t is incomplete, a message for the
- * user. The message is formatted as by printf(3). Only the first call for t has
- * an effect.
+ * Set t->why to a message for the user that says why the record of t is
+ * incomplete. The message is formatted as by printf(3). Only the first call for
+ * t has an effect.
  */
 void
 tell_why(struct filerec *t, const char *fmt, ...)
@@ -101,7 +101,7 @@ owner_record(struct filerec *t)
 		return;
 	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
 		memset(uid, 0, sizeof uid);
-		tell_why(t, "cannot read the user IDs that its signals use");
+		tell_why(t, "cannot read the user IDs of its signal owner");
 	}
 	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
 	    uid[0], uid[1]);
@@ -133,9 +133,9 @@ filerec_dup(struct filerec *t)
 }
 
 /*
- * Return the key for asking proxy number lane about file t. A description of
- * the file for messages is written to buf, which has size bytes. The key refers
- * to buf.
+ * Return the key for asking proxy number lane about file t. Write a description
+ * of the file, for messages, to buf, which has size bytes. The key refers to
+ * buf.
  */
 struct proxy_key
 filerec_key(const struct filerec *t, size_t lane, char *buf, size_t size)

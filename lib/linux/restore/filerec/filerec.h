@@ -26,8 +26,8 @@ struct resource {
 					       file that an epoll set of pid
 					       watches */
 	uint64_t	 id;	/* its number in the record */
-	bool		 unsure; /* kcmp(2) failed: may be identical to
-				    another */
+	bool		 unsure; /* kcmp(2) failed; the resource may be
+				    identical to another */
 	bool		 recorded; /* already in the record of a process */
 };
 
@@ -48,8 +48,8 @@ struct fdset {			/* descriptors of a process, in ascending
 
 struct files {
 	struct resources	 resources;
-	uint64_t	 budget; /* bytes of pipes and sockets that may still
-				    be read; at first MAX_QUEUES */
+	uint64_t	 budget; /* number of bytes that may still be read from
+				    pipes and sockets; initially MAX_QUEUES */
 	uint64_t	 nfile;	/* number of open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
@@ -61,8 +61,8 @@ struct files {
 				    sockets and that no process has open; fd
 				    is a descriptor of a socket peeker */
 	size_t		 npassed;
-	size_t		 npassedrec; /* number of entries of passed that are
-					recorded */
+	size_t		 npassedrec; /* number of entries in passed that are
+					already recorded */
 	struct freshsock *freshsock; /* owned */
 	size_t		 nfreshsock;
 };
@@ -75,7 +75,8 @@ struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);
 
-enum { FILEREC_BATCH = 32 };	/* files sent to the proxy at once */
+enum { FILEREC_BATCH = 32 };	/* maximum number of files sent to the proxy at
+				   once */
 
 struct filerec;
 typedef void	(*filerec_fn)(struct filerec *t);
@@ -105,17 +106,18 @@ struct filerec {
 	unsigned int	 mode;	/* mode, dev and ino: as in stat(2) */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	unsigned int	 rmajor; /* device number, if it is a device */
+	unsigned int	 rmajor; /* device number, if the file is a device */
 	unsigned int	 rminor;
-	bool		 held;	/* it is a TCP connection that moves with the
-				   process */
-	bool		 reads;	/* it is a pipe whose content is recorded */
-	filerec_fn	 proxyrec; /* function that the proxy runs for it, or
-				      NULL */
-	struct buf	 out;	/* owned; lines so far */
+	bool		 held;	/* the file is a TCP connection that moves with
+				   the process */
+	bool		 reads;	/* the file is a pipe whose content is
+				   recorded */
+	filerec_fn	 proxyrec; /* function that the proxy runs for the file,
+				      or NULL */
+	struct buf	 out;	/* owned; lines of the record so far */
 	char		 why[160]; /* first reason why the record is
 				      incomplete; "": none */
-	struct filelist	*data;	/* collects pipe/INO, socket/INO and
+	struct filelist	*data;	/* collects the files pipe/INO, socket/INO and
 				   stream/INO */
 };
 

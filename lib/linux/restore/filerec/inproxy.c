@@ -52,7 +52,7 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 /*
  * In the proxy, run proxyrec for one file, and answer with the record. The
  * variable files is static, because later requests may use the network
- * namespaces and the sockets for comparison in it. Return 0.
+ * namespaces and the new sockets in it. Return 0.
  */
 static int
 inproxy_serve(struct serving *s)
@@ -99,7 +99,7 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 			bulk_free(&q->to);
 		if (t->out.len == 0)
 			filerec_type(t, "other");
-		tell_why(t, "cannot be read: %s", q->error == ETIMEDOUT ?
+		tell_why(t, "cannot read it: %s", q->error == ETIMEDOUT ?
 		    "no answer in time" : q->why);
 		return;
 	}

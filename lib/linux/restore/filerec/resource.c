@@ -39,10 +39,10 @@ slot_serve(struct serving *s)
 }
 
 /*
- * Compare file b, by kcmp(2), with a file that an epoll set of process pid
- * watches. slot identifies the set and the file. The proxy makes the call,
- * because the kernel waits for the lock of the epoll set. Return the result of
- * kcmp(2), or -1.
+ * Use kcmp(2) to compare file b with a file that an epoll set of process pid
+ * watches. slot identifies the set and the watched file. The proxy makes the
+ * call, because the kernel waits for the lock of the epoll set. Return the
+ * result of kcmp(2), or -1.
  */
 static long
 slot_cmp(const struct resource *b, pid_t pid,
@@ -90,8 +90,8 @@ TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
  * Return the resource of f that is identical to key. If there is none, add a
- * copy of key, and return the copy. It is marked unsure if kcmp(2) could not
- * compare it. Return NULL with errstr set if memory runs out.
+ * copy of key, and return the copy. The copy is marked unsure if kcmp(2) could
+ * not compare it. Return NULL with errstr set if memory runs out.
  */
 struct resource *
 resource_get(struct files *f, const struct resource *key)

@@ -19,13 +19,13 @@
 
 enum {				/* limits */
 	MAX_VALUE = 4096,	/* maximum bytes of a property's value */
-	MAX_TEXT = 1024 * 1024, /* maximum bytes of the record of directories */
-	MAX_DEPTH = 32		/* maximum levels of directories */
+	MAX_TEXT = 1024 * 1024, /* maximum bytes of cgroups/directories */
+	MAX_DEPTH = 32		/* maximum number of directory levels */
 };
 
 struct controller {
 	const char	*name;	/* "": any hierarchy of version 1 */
-	const char	*property[12]; /* names; ends with NULL */
+	const char	*property[12]; /* names; the last is NULL */
 };
 
 /*
@@ -67,7 +67,7 @@ static const char *const version2[] = {
 
 /*
  * Append the n bytes at s to b, with newlines and backslashes as octal escapes,
- * so that they stay on one line.
+ * so that the result stays on one line.
  */
 static void
 value_put(struct buf *b, const char *s, size_t n)
@@ -163,9 +163,9 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 }
 
 /*
- * Record the cgroup at path, and the cgroups below it, in g. Its directory is
- * open as dir. Close dir. path is in a buffer of PATH_MAX bytes. depth is the
- * number of levels below the first cgroup.
+ * Record in g the cgroup at path, whose directory is open as dir, and the
+ * cgroups below it. Close dir. path is in a buffer of PATH_MAX bytes. depth is
+ * the number of levels that this cgroup is below the first one.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)

@@ -112,8 +112,8 @@ line_record(struct cgrec *g)
 
 /*
  * Record the cgroups of a process or thread, unless l has already recorded
- * them. rec is the record of the process or thread; its file cgroup lists the
- * cgroups.
+ * them. rec is the record of the process or thread, and the file cgroup in rec
+ * lists the cgroups.
  */
 static void
 directories_record(struct live *l, struct filelist *rec)
@@ -148,7 +148,8 @@ directories_record(struct live *l, struct filelist *rec)
 /*
  * Add the cgroups that a process is in to its record rec, unless l has already
  * recorded them. If *own is empty, and the process is in a cgroup other than
- * the root, set *own to the text of its file cgroup. The caller frees that.
+ * the root, set *own to the text of the file cgroup in rec. The caller frees
+ * this text.
  */
 void
 cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
@@ -172,7 +173,8 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 /*
  * Add the cgroups of a thread to its record rec, if they differ from those of
  * its process. The thread is tid of process pid, and own has the cgroups of the
- * process. They may differ in version 1, and in threaded cgroups of version 2.
+ * process. The cgroups may differ in version 1, and in threaded cgroups of
+ * version 2.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -228,9 +230,9 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add the roots of the cgroup namespace of process pid, which is not ours, to
- * its record rec. This thread enters that namespace and comes back. Record
- * nothing if it may not enter.
+ * Add the roots of the cgroup namespace of process pid to rec, the record of
+ * the process. The namespace is not ours: this thread enters it and comes back.
+ * Record nothing if the thread may not enter.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
@@ -244,8 +246,8 @@ cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 		(void)proc_read(pid, 0, "cgroup", &inside);
 		if (visit_end(&v) == -1)
 			live_warn(l, "process %d: cannot leave its cgroup "
-			    "namespace, so cgroups of later processes are "
-			    "recorded as seen from there: %s", pid,
+			    "namespace (cgroups of later processes are "
+			    "recorded as seen from there): %s", pid,
 			    strerror(errno));
 		roots_put(&text, &outside, &inside);
 	}

@@ -38,7 +38,7 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 
 enum { TAR_CHANGED = 1 };	/* exit status of tar(1): GNU tar, "Return
 				   values" */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum bytes of archives, because
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum bytes of all archives, because
 					  processes are stopped */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
@@ -102,7 +102,7 @@ device_find(const struct buf *mounts, uint64_t dev)
 }
 
 /*
- * Open mount m of the other namespace and add it to v, if it is a whole tmpfs
+ * Open mount m of the other namespace and add it to v, if m is a whole tmpfs
  * that only that namespace has. ours and theirs are the mountinfo texts of the
  * two namespaces. Each tmpfs is added only once. Return 0, or -1 with errstr
  * set.
@@ -137,9 +137,9 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 }
 
 /*
- * Enter the mount namespace ns, for good, and add each tmpfs that only that
- * namespace has to v. ours is the mountinfo of our namespace, and proc is our
- * /proc. Return 0, or -1 with errstr set.
+ * Enter the mount namespace ns for good. Add to v each tmpfs that only that
+ * namespace has. ours is the mountinfo of our namespace, and proc is our /proc.
+ * Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -190,7 +190,7 @@ tmpfs_archive(struct mntvisit *v, int sock)
 		whole = rc == 0 || (rc == TAR_CHANGED && b.len > 0);
 		if (!whole && b.len < left)
 			filelist_text(&v->found, why, "tar(1) is not "
-			    "installed or fails: files of a tmpfs\n");
+			    "installed or failed: files of a tmpfs\n");
 		if (whole && b.len < left) {
 			left -= b.len;
 			filelist_buf(&v->found, name, &b);
@@ -224,15 +224,16 @@ mntvisit_serve(struct serving *s)
 	    &ours) == -1)
 		return -1;
 	if (setns(here, CLONE_NEWNS) == -1)
-		return errstr_sys("our mount namespace");
+		return errstr_sys("cannot return to the original mount "
+		    "namespace");
 	tmpfs_archive(&v, s->sock);
 	return serve_files(s, &v.found);
 }
 
 /*
- * Add what is needed to re-create the mount namespace of process p to its
- * record rec (snap-linux(6), mounts). Do nothing if the namespace is ours, or
- * if l has an earlier process in it. p is stopped.
+ * Add to rec, the record of process p, what is needed to re-create the mount
+ * namespace of p (snap-linux(6), mounts). Do nothing if the namespace is ours,
+ * or if l has recorded it for an earlier process. p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

@@ -37,8 +37,9 @@ queues_open(void)
 }
 
 /*
- * Append a line for the queue called name to b. It has the number of messages,
- * and the name with blanks, control characters and backslashes in octal.
+ * Append a line for the queue called name to b. The line has the number of
+ * messages, and the name with blanks, control characters and backslashes in
+ * octal.
  */
 static void
 queue_line(struct buf *b, const char *name)

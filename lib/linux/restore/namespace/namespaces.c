@@ -55,7 +55,7 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
  * Make the proxy run fn, which reads the contents of a namespace of process p,
  * and add the files of its answer to rec. The argument of fn is p->mmtid. desc
  * describes the namespace in messages. Return 0. On failure, add the reason to
- * rec as a file whose name is file, and return -1.
+ * rec under the file name given by file, and return -1.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
@@ -73,8 +73,8 @@ space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
 
 /*
  * Add the host name and domain name of the UTS namespace of process pid to rec.
- * This thread enters that namespace and comes back. Record nothing if it may
- * not enter.
+ * This thread enters that namespace and comes back. Record nothing if the
+ * thread may not enter.
  */
 static void
 names_add(struct filelist *rec, pid_t pid)

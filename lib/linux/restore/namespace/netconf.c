@@ -17,9 +17,9 @@ enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit, in bytes */
 static const char below[] = "/proc/sys/net";
 
 /*
- * Append a line for the setting called name in directory dir to b. It has the
- * name, and the words of the value, separated by blanks. Append nothing if the
- * setting cannot be read; some can be read only after they are set.
+ * Append a line for the setting called name in directory dir to b. The line has
+ * the name, and the words of the value, separated by blanks. Append nothing if
+ * the setting cannot be read; some can be read only after they are set.
  */
 void
 setting_add(struct buf *b, const char *dir, const char *name)

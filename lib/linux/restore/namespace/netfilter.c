@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * Run the program argv, and add its output to rec as the file name. Return
+ * Run the program argv, and add its output to rec as a file called name. Return
  * false if the program fails or prints nothing.
  */
 static bool
@@ -104,12 +104,12 @@ netfilter_record(struct filelist *rec)
 
 	if (has_nft() && !program_record(rec, "net/nft", nft))
 		return errstr_set("cannot list its nft(8) tables: nft(8) is "
-		    "missing or fails");
+		    "missing or failed");
 	for (i = 0; i < sizeof xt / sizeof *xt; i++)
 		if (has_iptables(xt[i].names) &&
 		    !program_record(rec, xt[i].name, xt[i].legacy) &&
 		    !program_record(rec, xt[i].name, xt[i].plain))
 			return errstr_set("cannot list its iptables(8) tables: "
-			    "iptables(8) is missing or fails");
+			    "iptables(8) is missing or failed");
 	return 0;
 }

@@ -115,8 +115,9 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
 }
 
 /*
- * Add the peers of the links in file net/links of rec to rec. fd is an
- * rtnetlink(7) socket in the namespace of the links. This thread is in our own.
+ * Add to rec the peers of the links in its file net/links. fd is an
+ * rtnetlink(7) socket in the namespace of the links. This thread is in our own
+ * namespace.
  */
 void
 netpeers_record(struct filelist *rec, int fd)

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MOST = 16 * 1024 * 1024 };	/* limit of an answer, in bytes */
+enum { MOST = 16 * 1024 * 1024 };	/* limit for an answer, in bytes */
 
 struct asked {			/* a kind of rtnetlink request */
 	const char	*name;	/* name of the file in the record */
@@ -33,8 +33,8 @@ message_add(void *arg, const struct netmessage *m)
 
 	/* it changed during the dump, or is too large */
 	if (m->flags & NLM_F_DUMP_INTR || b->len > MOST)
-		return errstr_set("its network changed while it was read, or "
-		    "is too large");
+		return errstr_set("its network configuration changed while it "
+		    "was read, or is too large");
 	buf_add(b, m->p, m->len);
 	buf_add(b, fill, NLMSG_ALIGN(m->len) - m->len);
 	return 0;

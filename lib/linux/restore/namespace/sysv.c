@@ -24,7 +24,8 @@ struct sysv {			/* an IPC namespace */
 	char		*shm;	/* owned; text of /proc/sysvipc/shm */
 	struct buf	 limits; /* owned; lines for sysvipc/limits */
 	struct filelist	 rest;	/* owned; other files of the record, until
-				   recorded; empty for the initial namespace */
+				   they are recorded; empty for the initial
+				   namespace */
 	bool		 recorded;
 };
 
@@ -48,8 +49,8 @@ text_read(const char *path)
 }
 
 /*
- * Append a line for each limit of the IPC namespace that this thread is in to
- * b. It has the name of the limit below /proc/sys, and its values.
+ * Append to b a line for each limit of the IPC namespace that this thread is
+ * in. The line has the name of the limit below /proc/sys, and its values.
  */
 static void
 limits_read(struct buf *b)
@@ -162,7 +163,7 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 
 /*
  * Return true if a mapping called name can be a mapping of segment o, which has
- * the same ID. The ID does not prove it, because a process that moved to
+ * the same ID. The ID alone does not prove it, because a process that moved to
  * another IPC namespace keeps its mappings. So the key in name must be that of
  * o. A segment that is marked for removal has lost its key; accept it with any
  * key in name.
@@ -181,8 +182,8 @@ segment_isnamed(const struct owned *o, const char *name)
  * Add the System V segments that process p has mapped to its record rec
  * (snap-linux(6), sysvipc). t is the task of p. If p is the first process of l
  * in its IPC namespace, also add all other objects of the namespace, or the
- * reason why they cannot be read. Those objects of the initial namespace are
- * left out.
+ * reason why they cannot be read. In the initial namespace, leave the other
+ * objects out.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,

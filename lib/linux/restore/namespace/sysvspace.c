@@ -18,11 +18,12 @@
 enum { MSG_COPY = 040000 };	/* from linux/msg.h */
 #endif
 
-enum {			/* limits, because processes wait for the reads */
+enum {			/* limits, because stopped processes wait for the
+			   reads */
 	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages */
 	MAX_MESSAGES = 2048, /* messages; the kernel walks the queue for each */
 	MAX_VALUES = 65536,	/* semaphores */
-	MAX_SETS = 1024,	/* sets of semaphores */
+	MAX_SETS = 1024,	/* semaphore sets */
 	MAX_QUEUES = 1024
 };
 
@@ -32,7 +33,7 @@ struct reading {		/* how much of each limit is left */
 	size_t		 values;
 	size_t		 sets;
 	size_t		 queues;
-	struct filelist	*to;	/* borrowed; where files are added */
+	struct filelist	*to;	/* borrowed; list that files are added to */
 };
 
 union semun {			/* as semctl(2) describes it */
@@ -69,8 +70,8 @@ values_read(struct reading *r, int id, size_t n)
 }
 
 /*
- * Append to b a line for the semaphore set described by line, a line of
- * /proc/sysvipc/sem, and record its values.
+ * Append a line for a semaphore set to b, and record the values of the set.
+ * line, of /proc/sysvipc/sem, describes the set.
  */
 static void
 semaphores_line(struct reading *r, struct buf *b, const char *line)
@@ -124,8 +125,8 @@ messages_read(struct reading *r, int id, size_t count)
 }
 
 /*
- * Append to b a line for the message queue described by line, a line of
- * /proc/sysvipc/msg, and record its messages.
+ * Append a line for a message queue to b, and record the messages of the queue.
+ * line, of /proc/sysvipc/msg, describes the queue.
  */
 static void
 queue_line(struct reading *r, struct buf *b, const char *line)

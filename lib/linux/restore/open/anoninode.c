@@ -35,7 +35,7 @@ signalfd_record(struct filerec *t)
 	if ((s = info_find(t->info, "sigmask:")) != NULL)
 		buf_printf(&t->out, "mask %llx\n", strtoull(s, NULL, 16));
 	else
-		tell_why(t, "its fdinfo has no signals");
+		tell_why(t, "its fdinfo has no signal mask");
 }
 
 /*
@@ -67,7 +67,7 @@ timerfd_record(struct filerec *t)
 	if (clock == NULL || ticks == NULL || how == NULL ||
 	    !info_time(t->info, "it_value:", &left) ||
 	    !info_time(t->info, "it_interval:", &interval)) {
-		tell_why(t, "its fdinfo has no times");
+		tell_why(t, "its fdinfo lacks timer settings");
 		return;
 	}
 	buf_printf(&t->out, "clock %ld\nsettime %lx\ninterval %llu\n"
@@ -104,10 +104,10 @@ CMP2(target_cmp, struct target, fd, place)
 
 /*
  * Parse the list of files that an epoll set watches. info is the text of the
- * fdinfo of the set. Set *out to an array of the files, sorted by descriptor,
- * which the caller frees. A descriptor that was closed and reused may appear
- * twice; its entries stay in the kernel's order. Return the number of files, or
- * -1 with errstr set.
+ * fdinfo of the set. Set *out to an array of the files, sorted by descriptor;
+ * the caller frees the array. A descriptor that was closed and reused may
+ * appear twice; its entries stay in the kernel's order. Return the number of
+ * files, or -1 with errstr set.
  */
 static ssize_t
 targets_parse(const char *info, struct target **out)
@@ -147,8 +147,8 @@ fdref_find(const void *key, const void *v)
  * Return the open file description that entry e of epoll set t watches. nth is
  * the number of entries before e with the same descriptor number. First try the
  * file that t's process has open with that number, which usually is the watched
- * file. For a socket, equal inodes prove this. Return NULL if the file is
- * unknown.
+ * file. For a socket, equal device and inode numbers prove this. Return NULL if
+ * the file is unknown.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)

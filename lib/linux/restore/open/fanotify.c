@@ -88,8 +88,8 @@ mark_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append to the record of t, a fanotify group, its marks and the number of
- * bytes of waiting events.
+ * Append to the record of t, a fanotify group, its marks and how many bytes of
+ * events are waiting.
  */
 void
 fanotify_record(struct filerec *t)

@@ -29,8 +29,8 @@ struct hardlink {		/* a file whose name was deleted */
 	uint64_t	 ino;
 	char		*path;	/* owned; another name; NULL: not found */
 	const char	*name;	/* borrowed; last component of path */
-	int		 dir;	/* owned; descriptor of its directory; -1:
-				   not found */
+	int		 dir;	/* owned; descriptor of the directory of path;
+				   -1: not found */
 };
 
 struct hardlinks {
@@ -103,9 +103,10 @@ dir_open(const struct search *k, const char *path, uint64_t mount)
 
 /*
  * Run find(1) to search for a file with inode number ino near path. It searches
- * the directory that contains path, then the parents of that, up to the root of
- * the mount with ID mount. It follows no links, and stays on the file system.
- * Return its output, which the caller frees, or NULL if it finds nothing.
+ * the directory that contains path, then the parents of that directory, up to
+ * the root of the mount with ID mount. It follows no links, and stays on the
+ * file system. Return its output, which the caller frees, or NULL if it finds
+ * nothing.
  */
 static char *
 find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)

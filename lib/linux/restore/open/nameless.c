@@ -108,8 +108,8 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 /*
  * Return true if the content of file t may be recorded. If the process dumps
  * core, it must itself have the file open for reading (open(2): not with O_PATH
- * or access mode 3). It may have received the descriptor from another user, and
- * its own user may get the snapshot.
+ * or access mode 3). The process may have received the descriptor from another
+ * user, and its own user may get the snapshot.
  */
 static bool
 content_isallowed(const struct filerec *t)
@@ -209,7 +209,7 @@ symlink_record(struct filerec *t)
 }
 
 /*
- * Append what is needed to re-create file t to its record. The name of the file
+ * Append to the record of t what is needed to re-create the file, whose name
  * was deleted. sx is its statx(2) result.
  */
 void

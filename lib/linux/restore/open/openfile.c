@@ -136,8 +136,8 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
- * Record in rec the stat of the directory called name, "cwd" or "root", of
- * process p, if the directory was deleted.
+ * If the directory of process p called name ("cwd" or "root") was deleted,
+ * record its stat in rec.
  */
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)
@@ -184,8 +184,8 @@ batch_end(struct batch *b, struct filelist *rec)
 
 /*
  * Add the open file description of r to b, and begin its record. Do nothing if
- * it is already recorded. If b is full, first finish the records in it, and add
- * them to rec.
+ * the description is already recorded. If b is full, first finish the records
+ * in it, and add them to rec.
  */
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)

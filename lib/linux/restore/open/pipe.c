@@ -84,7 +84,8 @@ pipe_inode(struct filerec *t)
 		goto failed;
 	if (owner->id == t->dev)
 		return inode;
-	tell_why(t, "a FIFO of another file system has its inode number");
+	tell_why(t, "a FIFO on another file system has the same inode "
+	    "number");
 	return NULL;
 failed:
 	t->out.failed = true;
@@ -103,8 +104,8 @@ pipe_isalone(int fd)
 }
 
 /*
- * Return true if the data in pipe t should be recorded. That is so if t is a
- * reading end, and the first one seen of this pipe.
+ * Return true if the data in pipe t should be recorded. That is so if t is the
+ * first reading end of the pipe that was seen.
  */
 bool
 pipe_isread(struct filerec *t)

@@ -230,8 +230,8 @@ watch_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append to the record of t, an inotify set, its watches and the number of
- * bytes of waiting events.
+ * Append to the record of t, an inotify set, its watches and how many bytes of
+ * events are waiting.
  */
 void
 inotify_record(struct filerec *t)

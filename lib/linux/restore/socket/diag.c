@@ -59,9 +59,9 @@ diag_socket(pid_t pid)
 }
 
 /*
- * Return a sock_diag socket in the network namespace of the process of t. It
- * stays open until one in another namespace is requested. Return -1 with errstr
- * set on failure.
+ * Return a sock_diag socket in the network namespace of the process of t. The
+ * socket stays open until one in another namespace is requested. Return -1 with
+ * errstr set on failure.
  */
 static int
 diag_get(struct filerec *t)
@@ -103,8 +103,8 @@ reply_take(void *arg, const struct netmessage *m)
 /*
  * Send a sock_diag(7) request of n bytes in the network namespace of the
  * process of t. Set *r to the body of the answer. If place is not 0, request
- * all sockets of the kind, and set *r to the one that has the inode of t at
- * byte offset place. Return false if there is no answer.
+ * all sockets of the kind, and use the answer that has the inode of t at byte
+ * offset place. Return false if there is no answer.
  */
 bool
 diag_ask(struct filerec *t, const void *request, size_t n, size_t place,

@@ -178,9 +178,9 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return a new socket of kind w and its options, with which those of other
- * sockets are compared. It is created on the first call, and kept in f. Return
- * NULL if memory runs out.
+ * Return a new socket of kind w and its options, with which to compare the
+ * options of other sockets. The socket is created on the first call, and kept
+ * in f. Return NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -241,7 +241,7 @@ sockkind_get(int fd, struct sockkind *w)
 }
 
 /*
- * Return the kind of socket w as a mask of the flags V4 to PACKET.
+ * Return the socket kind w as a mask of the flags V4 to PACKET.
  */
 static unsigned int
 sockkind_flags(const struct sockkind *w)
@@ -312,8 +312,8 @@ word_record(struct filerec *t, const struct freshsock *freshsock, int number,
 }
 
 /*
- * Record the classic BPF filter of socket t, one instruction a line. The length
- * that SO_GET_FILTER takes and returns is in instructions. It cannot read an
+ * Record the classic BPF filter of socket t, one instruction per line.
+ * SO_GET_FILTER takes and returns a length in instructions. It cannot read an
  * eBPF filter.
  */
 static void

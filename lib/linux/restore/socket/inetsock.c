@@ -30,14 +30,14 @@ union address {
 
 struct inetsock {
 	struct sockkind	 what;
-	unsigned int	 state;	/* TCP_ESTABLISHED ... of
+	unsigned int	 state;	/* TCP_ESTABLISHED etc., from
 				   include/net/tcp_states.h */
 	unsigned int	 backlog;
-	unsigned int	 waiting; /* connections not yet accepted, if it
-				     listens */
-	unsigned int	 shutdown; /* 1 if shut down for reading, plus 2 for
-				      writing */
-	int		 unread; /* bytes still readable after its connection
+	unsigned int	 waiting; /* connections not yet accepted, if
+				     listening */
+	unsigned int	 shutdown; /* 1 if shut down for reading, plus 2 if shut
+				      down for writing */
+	int		 unread; /* bytes still readable after the connection
 				    ended */
 	bool		 failed; /* an error is pending (SO_ERROR) */
 	union address	 local;
@@ -86,8 +86,8 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if it does not report them for t. It may
- * report another socket with the same addresses instead.
+ * inet_diag reports them. Return false if inet_diag does not report on t; it
+ * may report on another socket with the same addresses instead.
  */
 static bool
 shutdown_diag(struct filerec *t, struct inetsock *s)
@@ -166,8 +166,8 @@ ended_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->state to the state of TCP socket t, from TCP_INFO of tcp(7). If the
- * socket listens, also set the length and limit of its accept queue; TCP_INFO
- * has them in tcpi_unacked and tcpi_sacked.
+ * socket is listening, also set the length and limit of its accept queue;
+ * TCP_INFO has them in tcpi_unacked and tcpi_sacked.
  */
 static void
 tcp_get(struct filerec *t, struct inetsock *s)

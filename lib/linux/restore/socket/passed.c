@@ -77,7 +77,7 @@ passed_next(struct filerec *t, struct fdref *r)
 
 /*
  * End the socket peeker, which closes the descriptors that it received from
- * sockets. Call it when all files of l are recorded.
+ * sockets. The caller must have recorded all files of l.
  */
 void
 passed_close(struct live *l)

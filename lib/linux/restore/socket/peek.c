@@ -94,8 +94,9 @@ control_read(struct msghdr *m, struct seen *s)
 /*
  * Peek at the next packet of socket fd, at the socket's offset. Store at most
  * len of its bytes in buf. flags are additional flags of recvmsg(2). Set *s to
- * those of its control messages that fit into room bytes. Return the length of
- * the packet, which with MSG_TRUNC may exceed len, or -1 with errno set.
+ * the control messages of the packet that fit into room bytes. Return the
+ * length of the packet, which with MSG_TRUNC may exceed len, or -1 with errno
+ * set.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
@@ -117,7 +118,7 @@ packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
 }
 
 /*
- * Return the largest number of bytes of a packet that, with its control
+ * Return the maximum length in bytes of a packet that, with its control
  * messages, still fits into q.
  */
 static size_t
@@ -160,7 +161,7 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 /*
  * Return true if a read of 0 bytes from fd means the end, and not an empty
  * packet. This is so if fd is a SOCK_SEQPACKET socket whose peer has closed or
- * shut down, and q already has all bytes that wait in it.
+ * shut down, and q already has all bytes that wait in the socket.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -210,7 +211,7 @@ packets_look(int fd, struct queue *q, uint64_t max)
  * If the first packet of socket fd is empty, add it to q. This is done with
  * SO_PEEK_OFF turned off, because a peek at offset 0 skips an empty packet that
  * anyone has already peeked at. Return 0 if there may be more to read, 1 if
- * nothing waits, or an errno.
+ * nothing is waiting, or an errno.
  */
 static int
 packets_first(int fd, struct queue *q)
@@ -343,7 +344,7 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read what waits in socket fd into q. o says whether fd is a stream, and
+ * Read what is waiting in socket fd into q. o says whether fd is a stream, and
  * limits the cost. Restore SO_PEEK_OFF to offset afterwards. Return 1 if all
  * was read, otherwise an errno.
  */
@@ -363,9 +364,9 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 }
 
 /*
- * In the socket peeker, a proxy, read what waits in a UNIX socket. The answer
- * is a struct queue without the unused end of its data. Return 0, or -1 with
- * errstr set.
+ * In the socket peeker, a proxy, read what is waiting in a UNIX socket. The
+ * answer is a struct queue without the unused end of its data. Return 0, or -1
+ * with errstr set.
  */
 int
 queue_serve(struct serving *s)

@@ -21,8 +21,8 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if sockets of process p must not be duplicated, because p is in
- * another network class than we are (cgroups v1, net_cls and net_prio).
+ * Return true if sockets of process p must not be duplicated, because p is in a
+ * different network class from ours (cgroups v1, net_cls and net_prio).
  * Receiving a socket moves it into the class of the receiver. set has the
  * descriptors of p. Return false if there is no socket among them.
  */

@@ -12,7 +12,7 @@
 
 enum tcplocker { LOCK_NFT, LOCK_IPTABLES, LOCKERS };
 
-enum { LOCK_NAME = 32 };	/* size of a name of an nft(8) table */
+enum { LOCK_NAME = 32 };	/* size of an nft(8) table name */
 
 struct unixsock {		/* a UNIX socket, from sock_diag(7) */
 	uint64_t	 ino;
@@ -20,18 +20,19 @@ struct unixsock {		/* a UNIX socket, from sock_diag(7) */
 	unsigned int	 type;
 	unsigned int	 state;
 	unsigned int	 shutdown;
-	unsigned int	 waiting; /* connections not yet accepted, if it
-				     listens */
+	unsigned int	 waiting; /* connections not yet accepted, if
+				     listening */
 	unsigned int	 backlog;
-	uint32_t	 *caller; /* owned; inodes of sockets that wait to be
-				     accepted; 0: that socket was closed */
+	uint32_t	 *caller; /* owned; inodes of sockets waiting to be
+				     accepted; an inode of 0: the socket was
+				     closed */
 	size_t		 ncaller;
 };
 
 struct netspace {		/* a network namespace */
 	struct netspace	*next;	/* owned */
 	uint64_t	 ino;
-	pid_t		 first;	/* first process found in it */
+	pid_t		 first;	/* first process found in the namespace */
 	int		 diag;	/* owned; a sock_diag(7) socket in it, or -1 */
 	struct unixsock	*v;	/* owned; its UNIX sockets, sorted by inode */
 	size_t		 n;
@@ -47,8 +48,8 @@ struct netspace {		/* a network namespace */
 	char		 table[LOCK_NAME]; /* nft(8) table that locks them */
 };
 
-struct sockkind {		/* kind of a socket */
-	int		 family; /* AF_INET, AF_INET6 ... */
+struct sockkind {		/* a kind of socket */
+	int		 family; /* AF_INET, AF_INET6 etc. */
 	int		 type;
 	int		 protocol;
 };
@@ -130,8 +131,8 @@ struct heldconn {		/* a TCP connection that the unlocker keeps */
 	int		 fd;	/* owned; a duplicate of its socket */
 	int		 reuse;	/* original SO_REUSEADDR, which TCP_REPAIR
 				   clears */
-	struct sockaddr_in6 end[2]; /* its own address and its peer's; for IPv4,
-				       struct sockaddr_in */
+	struct sockaddr_in6 end[2]; /* addresses of the socket and its peer; for
+				       IPv4, struct sockaddr_in */
 };
 
 struct heldset {		/* connections of a network namespace */

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 
 /*
- * Read option name of the socket open as fd, with getsockopt(2). It must have
- * len bytes, which are stored at v. Return 0, or -1 with errno set.
+ * Read option name of the socket open as fd, with getsockopt(2). The option
+ * must have len bytes, which are stored at v. Return 0, or -1 with errno set.
  */
 int
 sock_get(int fd, int level, int name, void *v, socklen_t len)
@@ -28,8 +28,8 @@ option(const struct filerec *t, int name)
 }
 
 /*
- * Return the value of the time option name of socket t, at level SOL_SOCKET, in
- * microseconds. Return 0 if it cannot be read.
+ * Return the value, in microseconds, of the time option name of socket t, at
+ * level SOL_SOCKET. Return 0 if it cannot be read.
  */
 static intmax_t
 option_time(const struct filerec *t, int name)

@@ -51,8 +51,8 @@ held_gather(struct files *f)
 		if (pidfd == -1)
 			continue;
 		if ((s = net_get(f, set->pid)) == NULL)
-			rc = errstr_set("cannot read their network "
-			    "namespace");
+			rc = errstr_set("cannot identify the network "
+			    "namespace of the connections");
 		for (last = NULL, k = 0; k < set->n && rc == 0; k++) {
 			if (!S_ISSOCK(set->v[k].mode) ||
 			    set->v[k].file == last)
@@ -141,7 +141,7 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Stop holding the TCP connections of l. If moved is set, their processes were
+ * Stop holding the TCP connections of l. If moved is set, the processes were
  * killed. In that case leave the connections locked, and report how to unlock
  * them. Otherwise unlock them.
  */
@@ -153,13 +153,13 @@ tcphold_end(struct live *l, bool moved)
 	tcpunlock_end(!moved);
 	for (; s != NULL; s = s->next) {
 		if (s->locked && moved && s->by == LOCK_NFT)
-			live_say(l, "TCP connections stay locked here until "
-			    "they are restored here or \"nft delete table "
-			    "inet %s\" is run", s->table);
+			live_say(l, "TCP connections stay locked until they "
+			    "are restored on this machine or \"nft delete "
+			    "table inet %s\" is run", s->table);
 		else if (s->locked && moved)
-			live_say(l, "TCP connections stay locked here until "
-			    "they are restored here or the iptables(8) rules "
-			    "with mark 0xc114 are deleted");
+			live_say(l, "TCP connections stay locked until they "
+			    "are restored on this machine or the iptables(8) "
+			    "rules with mark 0xc114 are deleted");
 		s->locked = false;
 	}
 }

@@ -17,7 +17,7 @@
 
 #define CRIU_MARK "0xc114"
 
-struct ends {			/* both ends of a connection as text */
+struct ends {			/* both ends of a connection, as text */
 	bool		 v6;
 	char		 address[2][INET6_ADDRSTRLEN];
 	unsigned int	 port[2];
@@ -74,9 +74,9 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write the nft scripts that lock and unlock the connections of h to lock. Set
- * name to a random name for the table, which fits into criu's buffer. Return 0,
- * or -1 with errstr set.
+ * Write to lock the nft scripts that lock and unlock the connections of h. Set
+ * name to a random table name that fits into criu's buffer. Return 0, or -1
+ * with errstr set.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])

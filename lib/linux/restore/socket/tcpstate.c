@@ -25,10 +25,11 @@ enum {				/* states of include/net/tcp_states.h */
 struct stream {
 	struct tcp_info	 info;
 	struct tcp_repair_window window;
-	uint32_t	 seq[2]; /* sequence numbers of the receive and the send
-				    queue */
-	int		 len[2]; /* bytes in the receive and the send queue */
-	int		 unsent; /* bytes of the send queue not yet sent */
+	uint32_t	 seq[2]; /* sequence numbers of the receive and send
+				    queues */
+	int		 len[2]; /* bytes in the receive and send queues */
+	int		 unsent; /* bytes in the send queue that are not yet
+				    sent */
 	int		 mss;
 	int		 timestamp;
 	uint8_t		*data;	/* owned; bytes of the receive queue, then of
@@ -36,8 +37,9 @@ struct stream {
 };
 
 /*
- * Switch the socket of v to TCP_REPAIR mode. In that mode it sends nothing, and
- * its queues can be read. Return false if that fails or is not permitted.
+ * Switch the socket of v to TCP_REPAIR mode. In that mode the socket sends
+ * nothing, and its queues can be read. Return false if that fails or is not
+ * permitted.
  */
 bool
 repair_on(const struct heldconn *v)
@@ -48,8 +50,8 @@ repair_on(const struct heldconn *v)
 }
 
 /*
- * End TCP_REPAIR mode of the socket of v, if it is in that mode, and restore
- * SO_REUSEADDR, which the mode leaves off.
+ * End TCP_REPAIR mode of the socket of v, if the mode is on. Also restore
+ * SO_REUSEADDR, which is off after that mode.
  */
 void
 repair_off(const struct heldconn *v)
@@ -66,8 +68,8 @@ repair_off(const struct heldconn *v)
 }
 
 /*
- * Copy the len bytes in a queue of the socket open as fd to buf. Set *seq to
- * the sequence number of the queue. Return 0, or -1.
+ * Copy the len bytes in the given queue of the socket open as fd to buf. Set
+ * *seq to the sequence number of the queue. Return 0, or -1.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *buf, int len)
@@ -90,9 +92,9 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *buf, int len)
 }
 
 /*
- * Set s->len and s->unsent to the number of bytes in the queues of the socket
- * open as fd. A queued FIN, which the kernel counts as one byte, is left out.
- * Return 0, or -1 with errno set.
+ * Set s->len to the number of bytes in each queue of the socket open as fd, and
+ * s->unsent to the number of unsent bytes. A queued FIN, which the kernel
+ * counts as one byte, is left out. Return 0, or -1 with errno set.
  */
 static int
 lengths_get(int fd, struct stream *s)
@@ -160,8 +162,8 @@ stream_record(struct filerec *t, struct stream *s)
 }
 
 /*
- * Append to the record of t the state of the connection, if it moves with its
- * process.
+ * Append to the record of t the state of the connection, if the connection
+ * moves with its process.
  */
 void
 tcpstate_record(struct filerec *t)

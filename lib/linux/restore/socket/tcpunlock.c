@@ -59,8 +59,8 @@ kept_get(uint64_t ns)
 
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
- * They are killed when the other end of sock is closed, unless sock is -1.
- * Return true if all succeeded.
+ * Unless sock is -1, kill them when the other end of sock is closed. Return
+ * true if all succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -187,8 +187,8 @@ lock_serve(struct serving *s)
 	if (!scripts_run(k, 0, s->sock)) {
 		(void)scripts_run(k, 1, s->sock);
 		tcplock_free(k->lock);
-		return errstr_set("cannot lock them: nft(8) and iptables(8) "
-		    "are missing or fail");
+		return errstr_set("cannot lock the connections: nft(8) and "
+		    "iptables(8) are missing or failed");
 	}
 	serve_put(s, name, sizeof name);
 	return 0;
@@ -238,7 +238,7 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 /*
  * Make the unlocker (a proxy) keep a duplicate of the socket open as fd, if it
  * is a TCP connection. ns is the network namespace of the socket. Return 1 if
- * it is one, 0 if not, or -1 with errstr set.
+ * the socket is a TCP connection, 0 if not, or -1 with errstr set.
  */
 int
 tcpunlock_add(const struct netspace *ns, int fd)
@@ -260,7 +260,8 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker program)
 	int fd;
 
 	if ((fd = proc_open(ns->first, 0, "ns/net", O_RDONLY)) == -1)
-		return errstr_set("cannot open their network namespace");
+		return errstr_set("cannot open the network namespace of the "
+		    "connections");
 	ns->by = program;
 	ns->locked = unlocker_ask(lock_serve, &q, sizeof q, fd, ns->table,
 	    sizeof ns->table) != -1;
@@ -280,8 +281,8 @@ tcpunlock_repair(void)
 }
 
 /*
- * End the unlocker if it runs. If undo is set, unlock the connections, else
- * leave them locked.
+ * End the unlocker if it is running. If undo is set, unlock the connections,
+ * else leave them locked.
  */
 void
 tcpunlock_end(bool undo)

@@ -110,7 +110,7 @@ unixdiag_find(struct filerec *t)
 		return NULL;
 	}
 	if ((u = FIND(l->v, l->n, ino, t->ino)) == NULL)
-		errstr_set("it is in another network namespace than its "
-		    "process");
+		errstr_set("it is in a different network namespace from "
+		    "its process");
 	return u;
 }

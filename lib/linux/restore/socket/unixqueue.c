@@ -21,14 +21,14 @@ int
 queue_spend(uint64_t *budget, uint64_t n)
 {
 	if (n > MAX_QUEUE || n > *budget)
-		return errstr_set("%ju waiting bytes are too many to read",
+		return errstr_set("too many bytes are waiting: %ju",
 		    (uintmax_t)n);
 	*budget -= n;
 	return 0;
 }
 
 /*
- * Append packet p, number nth of a queue, to b. Append its sender and
+ * Append packet p to b; nth is its index in the queue. Append its sender and
  * descriptors to the record of t. data has the bytes of the packet, followed by
  * its descriptors. *sender is the sender of the previous packet, and is set to
  * that of p. Return 0, or -1 with errstr set.
@@ -89,17 +89,18 @@ static int
 queue_failed(const struct queue *q)
 {
 	if (q->done == EFBIG)
-		return errstr_set("%zu waiting bytes are too many to read",
+		return errstr_set("too many bytes are waiting: %zu",
 		    q->nbyte);
 	if (q->done == EMSGSIZE)
-		return errstr_set("longer than %zu packets with %zu bytes",
+		return errstr_set("limit reached after %zu packets with %zu "
+		    "bytes",
 		    q->npacket, q->nbyte);
 	errno = q->done;
 	return errstr_sys("recv");
 }
 
 /*
- * Read what waits in t, a UNIX socket of this type that is duplicated in
+ * Read what is waiting in t, a UNIX socket of this type that is duplicated in
  * t->dup. For each packet, or piece of a stream, append to b a line with its
  * length, followed by its bytes. Append senders and descriptors to the record
  * of t. Subtract the cost from the budget for all queues. Return 0, or -1 with
@@ -119,8 +120,8 @@ unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 	if (poll(&p, 1, 0) == -1)
 		return errstr_sys("poll");
 	if (p.revents & POLLERR)
-		return errstr_set("an error is pending, which reading would "
-		    "clear");
+		return errstr_set("an error is pending, and reading would "
+		    "clear it");
 	if (!(p.revents & POLLIN))
 		return 0;
 	if (filerec_ask(t, PROXY_PEEKER, queue_serve, &o, sizeof o, t->dup,

@@ -22,8 +22,8 @@
 #endif
 
 /*
- * Append a line with key and the address a in hexadecimal to the record of t. a
- * has len bytes. Append nothing if it is empty.
+ * Append to the record of t a line with key and, in hexadecimal, the address a
+ * of len bytes. Append nothing if the address is empty.
  */
 static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
@@ -97,7 +97,7 @@ callers_record(struct filerec *t, const struct unixsock *u)
 
 	if (u->ncaller != u->waiting)
 		tell_why(t, "cannot list the connections that it has not "
-		    "accepted");
+		    "yet accepted");
 	for (i = 0; i < u->ncaller; i++)
 		buf_printf(&t->out, "caller %ju\n", (uintmax_t)u->caller[i]);
 }
