@@ -65,8 +65,8 @@ mapping_takes(const struct space *sp, size_t i)
 }
 
 /*
- * Estimate the maximum number of bytes of memory in a snapshot of process sp.
- * Return the estimate.
+ * Estimate the maximum number of bytes that the memory of process sp takes in a
+ * snapshot. Return the estimate.
  */
 uint64_t
 space_takes(const struct space *sp)

@@ -39,8 +39,8 @@ enum { OPT_LONG = 0x100 };	/* first value for options with no short name */
 
 struct sources;
 
-struct opt {			/* an option; a table of them ends with
-				   letter 0 */
+struct opt {			/* an option; letter 0 ends a table of
+				   options */
 	int		 letter;
 	const char	*name;	/* long name, without "--" */
 	const char	*arg;	/* name of its argument in --help; NULL: none */
@@ -122,8 +122,9 @@ struct sources {
 	struct words	 cgroup; /* -c: cgroups whose live processes are
 				    selected */
 	struct words	 pick;	/* -p: process IDs and names to select */
-	bool		*found;	/* owned; for each word of pick: it matched a
-				   process; NULL until a process is checked */
+	bool		*found;	/* owned; for each word of pick: whether it
+				   matched a process; NULL until a process is
+				   checked */
 	size_t		 at;	/* number of files named before the first
 				   live process */
 	bool		 kernel; /* accept process ID 0, the kernel */
@@ -192,8 +193,8 @@ struct joining {
 	struct sources	*from;	/* borrowed; input files and -p */
 	const char	*path;	/* borrowed; output file; NULL: standard
 				   output */
-	char		*exe;	/* borrowed; executable of the cores; NULL:
-				   search for it */
+	char		*exe;	/* borrowed; executable the cores came from;
+				   NULL: search for it */
 	struct exclude	*exclude; /* borrowed; secrets to leave out; or NULL */
 	bool		 salvage; /* read what is intact of damaged files */
 	bool		 compress;

@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print the files mapped by process p that are not in s, because they are
- * missing or different on this machine. Debuggers will lack them. p was read
- * from a core or from CRIU images.
+ * Print the files that process p maps but s lacks, because they are missing
+ * from this machine or have changed. Debuggers will lack these files. p was
+ * read from a core or from CRIU images.
  */
 static void
 say_absent(struct snap *s, struct proc *p)

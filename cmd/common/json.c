@@ -61,7 +61,7 @@ json_open(const char *key, char bracket)
 }
 
 /*
- * End the object (bracket '}') or array (bracket ']') begun by json_open.
+ * End the object (bracket '}') or array (bracket ']') begun by json_open().
  */
 void
 json_close(char bracket)

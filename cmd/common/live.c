@@ -32,10 +32,10 @@ relay_found(void *arg, pid_t pid)
 }
 
 /*
- * Call fn(arg, pid) for each process that word selects, until fn returns -1. A
+ * Call fn with arg for each process that word selects, until fn returns -1. A
  * number selects the process with that ID, even if it does not exist. Any other
- * word selects the processes with that name. If -u was given, as recorded in s,
- * a name selects only processes of that user. Return 0, or -1 with errstr set.
+ * word selects the processes with that name. If s has a user (-u), a name
+ * selects only processes of that user. Return 0, or -1 with errstr set.
  */
 int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
@@ -69,8 +69,8 @@ is_good(int rc)
 }
 
 /*
- * Call fn with arg for each live process of s. These are the processes named
- * and those in the cgroups given with -c. If only -u was given, they are all
+ * Call fn with arg for each live process that s selects: the processes named
+ * and those in the cgroups given with -c. If only -u was given, s selects all
  * processes of that user. Print an error for each process that cannot be found.
  * Return false if an error was printed.
  */
@@ -168,9 +168,9 @@ snap_run(const struct sources *s, int fd)
 
 /*
  * Run snap to capture the live processes of s, if any. Replace standard input
- * with their snapshot, and add it to the input files of s. snap prints which
- * processes it cannot capture, and the result then counts as incomplete. Exit
- * with status 2 if standard input was also named as a file.
+ * with their snapshot, and add standard input to the files of s. If snap cannot
+ * capture some of the processes, it prints which, and the result counts as
+ * incomplete. Exit with status 2 if standard input was also named as a file.
  */
 void
 sources_capture(struct sources *s)

@@ -17,7 +17,7 @@ enum {
 	OPTIONS = 40,		/* maximum number of options of a program */
 	OPT_HELP = 0x1000,
 	OPT_VERSION,
-	NAME_WIDTH = 20		/* width of the column of names in --help */
+	NAME_WIDTH = 20		/* width of the name column in --help */
 };
 
 static const struct opt always[] = {
@@ -63,8 +63,8 @@ opts_print(const struct opt *o)
 }
 
 /*
- * Print the output of --help and exit. If letter is OPT_VERSION, print that of
- * --version instead.
+ * Print the output of --help or, if letter is OPT_VERSION, of --version, and
+ * exit.
  */
 static void __attribute__((noreturn))
 always_print(const struct cmdline *u, int letter)
@@ -170,9 +170,9 @@ are_letters(const struct opt *o, const char *s)
 
 /*
  * Return s, the argument of option -letter, which names an output file or is
- * "-" for standard output. If s looks like a live process (-o 4711) or more
- * options (-ov, -o -v), ask whether it is a mistake and exit with status 2. arg
- * is the command-line argument that contains s.
+ * "-" for standard output. If s looks like the ID of a live process (-o 4711)
+ * or like more options (-ov, -o -v), ask whether it is a mistake, and exit with
+ * status 2. arg is the command-line argument that contains s.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
@@ -220,9 +220,9 @@ opt_take(const struct cmdline *u, const struct opt *o, char *s,
 }
 
 /*
- * Parse all options among the argc arguments at argv, as u describes them.
- * --help and --version are included. If an option is unknown or lacks its
- * argument, print the usage and exit with status 2. Return the operands.
+ * Parse all options among the argc arguments at argv, as u describes them, and
+ * --help and --version. If an option is unknown or lacks its argument, print
+ * the usage and exit with status 2. Return the operands.
  */
 char **
 options_take(const struct cmdline *u, int argc, char *argv[])

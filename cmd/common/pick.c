@@ -23,7 +23,7 @@ source_is(const char *word, struct snap *snap, const struct proc *p)
 
 /*
  * Return true if -p selects process p of snapshot snap, or if -p was not given.
- * Record in s which words of -p matched, for sources_check.
+ * Record in s which words of -p matched, for sources_check().
  */
 bool
 sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
@@ -45,7 +45,7 @@ sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
 
 /*
  * Print each word of -p that matched none of the processes passed to
- * sources_wants. If there is such a word, the result counts as incomplete.
+ * sources_wants(). If there is such a word, the result counts as incomplete.
  */
 void
 sources_check(const struct sources *s)

@@ -31,7 +31,7 @@ program_nomem(void)
 }
 
 /*
- * Return p, the result of an allocation, or call program_nomem if p is NULL.
+ * Return p, the result of an allocation, or call program_nomem() if p is NULL.
  */
 void *
 must(void *p)
@@ -42,8 +42,8 @@ must(void *p)
 }
 
 /*
- * Call program_nomem if rc is -1. rc must come from a function that fails only
- * when memory runs out.
+ * Call program_nomem() if rc is -1. rc must come from a function that fails
+ * only when memory runs out.
  */
 void
 must_do(int rc)
@@ -82,7 +82,7 @@ program_files(void)
 }
 
 /*
- * Return true if s consists of digits, which makes it a process ID and not a
+ * Return true if s consists of digits only, and thus is a process ID, not a
  * name.
  */
 bool
@@ -156,7 +156,7 @@ program_signals(void)
 
 /*
  * Print a message, formatted as by printf(3), to standard error as warnx(3)
- * does, with control characters replaced. Erase the progress line first.
+ * does, but replace control characters. Erase the progress line first.
  */
 void
 program_warn(const char *fmt, ...)
@@ -187,7 +187,7 @@ program_lose(void *arg, const char *text)
 }
 
 /*
- * Return true if program_lose was called.
+ * Return true if program_lose() was called.
  */
 bool
 program_lost(void)
@@ -196,7 +196,7 @@ program_lost(void)
 }
 
 /*
- * Set the character encoding of the C library to UTF-8, which text_sanitize
+ * Set the character encoding of the C library to UTF-8, which text_sanitize()
  * requires, regardless of the user's locale.
  */
 void

@@ -32,7 +32,7 @@ static struct {
 	atomic_bool	 quit;
 	pthread_mutex_t	 lock;		/* protects the members below */
 	bool		 drawn; /* the progress line is on the terminal */
-	uint64_t	 until; /* do not draw before this time (now_ms) */
+	uint64_t	 until; /* do not draw before this time (now_ms()) */
 	bool		 stalled;	/* the stall has been reported */
 	unsigned int	 writes;	/* p->writes at the last check */
 	uint64_t	 since; /* time since which the same write has been
@@ -95,8 +95,8 @@ put_line(const char *s)
 }
 
 /*
- * Return true if standard error is a terminal and we are in its foreground
- * process group. If so, set *width to its number of columns.
+ * If standard error is a terminal, set *width to its number of columns. Return
+ * true if we are also in its foreground process group.
  */
 static bool
 is_watched(size_t *width)
@@ -124,8 +124,8 @@ line_clear(void)
 }
 
 /*
- * Draw the progress line if the work, which began at start, has lasted at least
- * LONG milliseconds.
+ * Draw the progress line if the work that began at start has lasted at least
+ * LONG milliseconds, now being the current time.
  */
 static void
 line_draw(uint64_t start, uint64_t now)
@@ -143,8 +143,8 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * If one write has waited for LONG milliseconds, print that processes stay
- * stopped because nobody reads the output. Print it only once.
+ * If the same write has been waiting for LONG milliseconds, print, but only
+ * once, that processes stay stopped because no process is reading the output.
  */
 static void
 stall_print(uint64_t now)
@@ -207,7 +207,7 @@ progress_work(void *arg)
 }
 
 /*
- * Show the progress counted in p until progress_hide is called. name is the
+ * Show the progress counted in p until progress_hide() is called. name is the
  * name of the program. Block SIGUSR1 in the calling thread and in threads that
  * it creates.
  */

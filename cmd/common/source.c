@@ -90,8 +90,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Return true if operand names live processes, or false if it names a file. If
- * neither an existing file nor a live process has this name, kind decides.
+ * Return true if operand, interpreted as kind says, names live processes, or
+ * false if it names a file.
  */
 static bool
 is_live(const struct sources *s, const char *operand, enum sources_kind kind)
@@ -119,8 +119,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Insert standard input into the files of s, at the position that the live
- * processes had among the operands.
+ * Insert standard input into the files of s, at the position of the first live
+ * process among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -147,11 +147,12 @@ is_input(void)
 }
 
 /*
- * Add each operand to s as a file or as a live process, as kind says. The list
- * operand is borrowed and ends with NULL. If no file is named, the words of -p
- * also name live processes, and these come first. If kind is SOURCES_FILES and
- * there are neither operands nor cgroups, add standard input as a file. But if
- * -p is given, do this only if standard input is a pipe or a regular file.
+ * Add each word of the list operand to s as a file or as a live process, as
+ * kind says. The list is borrowed and ends with NULL. If no file is named, the
+ * words of -p also name live processes, and these come first. If kind is
+ * SOURCES_FILES and there are neither operands nor cgroups, add standard input
+ * as a file. If -p is given, do so only if standard input is a pipe or a
+ * regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],

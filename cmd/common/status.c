@@ -8,7 +8,7 @@
 
 /*
  * Copy one word of p's status file to word, which has width + 1 bytes. The word
- * is at column col, and this column is width columns wide. Replace control
+ * begins at column col, in a field of width columns. Replace control
  * characters. Set word to "-" if there is no such word.
  */
 void

@@ -37,8 +37,8 @@ check(int rc)
 }
 
 /*
- * Return the index of the column of t whose name is the len bytes at name, in
- * upper or lower case. If there is none, print the existing names and exit with
+ * Return the index of the column of t whose name is the len bytes at name,
+ * ignoring case. If there is none, print the existing names and exit with
  * status 2.
  */
 static size_t
@@ -81,7 +81,7 @@ column_show(struct table *t, size_t i)
 
 /*
  * Return a new table with options o and the n columns at columns, which are
- * borrowed. table_print frees the table. In JSON, all columns are shown by
+ * borrowed. table_print() frees the table. In JSON, all columns are shown by
  * default, and type is the type of each object. Exit with status 2 if o names a
  * column that does not exist.
  */
@@ -118,8 +118,8 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * Return a new table as table_new does. In JSON the table is an array under key
- * in the open object. It then has all columns, regardless of o.
+ * Return a new table as table_new() does. In JSON, the table is an array under
+ * key in the open object, and has all columns, regardless of o.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,

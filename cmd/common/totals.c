@@ -5,8 +5,8 @@
 
 /*
  * Return true if 9front's snapfs cannot read snapshot s, because a process has
- * too many memory segments. In this case, write a sentence about that to text,
- * of size n.
+ * too many memory segments. In this case, write a sentence that says so to
+ * text, of size n.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -34,9 +34,9 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Write a sentence about the size of snapshot s to text, of size n. It gives
- * the numbers of processes and bytes in s. It also gives the bytes written to
- * o, before and after any compression. The caller must have called output_end
+ * Write to text, of size n, a sentence about the size of snapshot s. It gives
+ * the numbers of processes and bytes in s, and the number of bytes written to
+ * o, before and after any compression. The caller must have called output_end()
  * on o.
  */
 void

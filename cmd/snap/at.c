@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Parse s, a time of day in local time, HH:MM or HH:MM:SS, into *t. The time
- * occurs yesterday, today and tomorrow: choose the one nearest to now. Return
- * 0, or -1 if s is malformed.
+ * Parse s, a time of day in local time, HH:MM or HH:MM:SS, into *t. Of its
+ * occurrences yesterday, today and tomorrow, choose the one nearest to now.
+ * Return 0, or -1 if s is malformed.
  */
 static int
 day_parse(time_t *t, const char *s, time_t now)
@@ -43,9 +43,9 @@ day_parse(time_t *t, const char *s, time_t now)
 }
 
 /*
- * Parse s, a time, into *start. s is HH:MM, HH:MM:SS, or @ and seconds since
- * the Epoch. Return 0, 1 with errstr set if that time has passed, or -1 with
- * errstr set if s is malformed.
+ * Parse s, a time, into *start. s is HH:MM, HH:MM:SS, or @ followed by seconds
+ * since the Epoch. Return 0, 1 with errstr set if that time has passed, or -1
+ * with errstr set if s is malformed.
  */
 int
 at_parse(time_t *start, const char *s)
@@ -62,7 +62,7 @@ at_parse(time_t *start, const char *s)
 		    "and seconds since the Epoch", s);
 	if (*start >= now)
 		return 0;
-	(void)errstr_set("%s has already passed, %lld seconds ago", s,
+	(void)errstr_set("%s passed %lld seconds ago", s,
 	    (long long)(now - *start));
 	return 1;
 }

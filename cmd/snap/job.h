@@ -22,9 +22,9 @@ struct job {			/* settings from the command line */
 	bool		 stop;	/* -s: keep processes stopped until all is
 				   written */
 	bool		 core;	/* --core: standard input is a core */
-	pid_t		 dumps;	/* ID of the process that writes the core */
-	uint64_t	 most;	/* maximum bytes of memory to capture of
-				   this process; 0: all */
+	pid_t		 dumps;	/* ID of the process that dumps this core */
+	uint64_t	 most;	/* maximum bytes of memory to capture from this
+				   process; 0: all */
 	struct sources	 sources;	/* live processes to capture */
 	struct move	 move;
 	struct exclude	*exclude; /* owned; secrets to leave out; or NULL */

@@ -27,16 +27,18 @@ struct near {			/* range to keep in a mapping that is left
 
 struct leaving {
 	struct space	 space;
-	struct near	*near;	/* owned; sorted by start after live_coreregs */
+	struct near	*near;	/* owned; sorted by start after
+				   live_coreregs() */
 	size_t		 nnear;
-	bool		*stays;	/* owned; for each mapping: keep all of it */
+	bool		*stays;	/* owned; for each mapping: whether all of it is
+				   kept */
 	size_t		*order;	/* owned; indices of mappings in the order in
 				   which they are left out */
 };
 
 /*
  * Keep the bytes near address addr, the value of a register. If stack is true,
- * addr is a stack pointer, and its whole mapping is kept.
+ * addr is a stack pointer, and the whole mapping that it points into is kept.
  */
 static void
 register_see(void *arg, uint64_t addr, bool stack)
@@ -82,7 +84,7 @@ earlier(const void *a, const void *b, void *arg)
 }
 
 /*
- * Leave out mapping i of the snapshot by adding it to x, except for the ranges
+ * Leave mapping i out of the snapshot by adding it to x, except for the ranges
  * near addresses in registers. Return an estimate of the bytes saved.
  */
 static uint64_t
@@ -112,9 +114,9 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 }
 
 /*
- * Choose which mappings to leave out of the snapshot of process pid of l, which
- * is dumping core. Add them to x until the other mappings take at most limit
- * bytes, or nothing else may be left out.
+ * Choose which mappings of process pid of l, which is dumping core, to leave
+ * out of the snapshot. Add these to x until the other mappings take at most
+ * limit bytes, or until no more may be left out.
  */
 void
 leave_choose(struct live *l, pid_t pid, uint64_t limit, struct exclude *x)

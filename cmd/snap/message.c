@@ -30,7 +30,7 @@ say(void *arg, const char *text)
 }
 
 /*
- * Hold back messages until say_kept is called.
+ * Hold back messages until say_kept() is called.
  */
 void
 say_hold(void)
@@ -57,7 +57,7 @@ say_kept(bool drop)
 }
 
 /*
- * End output out, and print the totals of snapshot s, which was written to it.
+ * End output out, to which snapshot s was written, and print the totals of s.
  * Return 0, or -1 with errstr set.
  */
 int

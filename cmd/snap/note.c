@@ -45,9 +45,8 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Append to b the login name, if it is known and differs from the name of the
- * user we run as. It is the name of the loginuid (proc(5)), which su(1) and
- * sudo(8) do not change.
+ * Append to b the login name, if it is known and is not the user we run as. It
+ * is the name of our loginuid (proc(5)), which su(1) and sudo(8) do not change.
  */
 static void
 login_put(struct buf *b)

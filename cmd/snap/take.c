@@ -57,10 +57,10 @@ take_exclude(struct taking *k, struct proc *p)
 }
 
 /*
- * Make the small files and the Linux record of p. They are made from task t and
- * from the n files at rec. If t is NULL, p is a mapped file stored in the
- * snapshot, and only its record is made. This is the take callback of
- * live_take; taking is a struct taking. Return 0, or -1 with errstr set.
+ * Make the small files and the Linux record of p from task t and the n files at
+ * rec. If t is NULL, p is a mapped file stored in the snapshot, and only its
+ * record is made. This is the take callback of live_take(); taking is a struct
+ * taking. Return 0, or -1 with errstr set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

@@ -50,8 +50,9 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of the n processes in array all. Each has a file of its
- * own, called PATH.PID. If one cannot be written, print the error and continue.
+ * Write a core of each of the n processes in array all to a file of its own,
+ * PATH.PID. Processes with the same ID are numbered: PATH.PID.2. If a core
+ * cannot be written, print the error and continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)
@@ -80,7 +81,7 @@ write_all(struct chosen *all, size_t n, const char *path)
 
 /*
  * Write cores of the processes in the nsnap snapshots at s. With -p, write only
- * those of the processes selected. If there are several cores, path is the
+ * cores of the selected processes. If there are several cores, path is the
  * prefix of their names. Return 0, or -1 with errstr set.
  */
 static int
@@ -122,7 +123,7 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 
 /*
  * Write cores of the processes in the snapshots named on the command line, as
- * write_cores does. Return 0, or -1 with errstr set.
+ * write_cores() does. Return 0, or -1 with errstr set.
  */
 static int
 cores_of_snaps(const char *path)
@@ -148,7 +149,7 @@ static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'e', "executable", "exe", "executable of the cores",
+	{ 'e', "executable", "exe", "executable the cores came from",
 	    .word = &joining.exe },
 	{ 'o', "output", "file", "write to file instead of core or core.PID",
 	    .outfile = &joining.path },

@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * Copy to the log everything that was written to standard error, which is a
- * file.
+ * Copy to the log the first SAID_LINES lines that were written to standard
+ * error, which is a file.
  */
 static void
 said_log(void)
@@ -65,9 +65,9 @@ take_begin(void)
 }
 
 /*
- * Check whether line, printed by snapstack(1), is the heading of the crashed
- * thread. If so, store the ID of the thread in f, and return true. Also store
- * the signal, unless f already has it from the kernel.
+ * Return true if line, printed by snapstack(1), is the heading of the crashed
+ * thread. In this case, store the ID of the thread in f, and also the signal,
+ * unless f already has it from the kernel.
  */
 static bool
 heading_read(struct crashing *f, const char *line)
@@ -88,10 +88,10 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Set s, of size bytes, to the functions that the crashed thread of f was in.
- * The innermost is first, and each follows a separator. Set s to "" if they
- * cannot be determined. name is the snapshot file. If f->tid is 0, set it and
- * the signal from the output of snapstack.
+ * Set s, of size bytes, to the FRAMES innermost functions of the crashed thread
+ * of f, innermost first, each after a separator. Set s to "" if they cannot be
+ * determined. name is the snapshot file. If f->tid is 0, set it, and f->signal
+ * if it is 0 too, from the output of snapstack.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)
@@ -134,9 +134,8 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 }
 
 /*
- * Let user uid read file name, which root owns. This adds an entry to the
- * file's access control list. See acl(5), and linux/posix_acl_xattr.h for the
- * format.
+ * Let user uid read file name, which root owns. Do so by setting the file's
+ * access control list (acl(5)). See linux/posix_acl_xattr.h for the format.
  */
 void
 owner_allow(const char *name, uid_t uid)
@@ -148,11 +147,11 @@ owner_allow(const char *name, uid_t uid)
 			uint32_t	 id;
 		} entry[5];
 	} acl = { 2, {
-		{ 0x01, 6, UINT32_MAX },	/* the owner */
+		{ 0x01, 6, UINT32_MAX },	/* owning user */
 		{ 0x02, 4, uid },
-		{ 0x04, 0, UINT32_MAX },	/* the group */
-		{ 0x10, 4, UINT32_MAX },	/* the mask */
-		{ 0x20, 0, UINT32_MAX },	/* others */
+		{ 0x04, 0, UINT32_MAX },	/* owning group */
+		{ 0x10, 4, UINT32_MAX },	/* mask of acl(5) */
+		{ 0x20, 0, UINT32_MAX },	/* all other users */
 	} };
 
 	if (setxattr(name, "system.posix_acl_access", &acl, sizeof acl,
@@ -162,9 +161,9 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the hook, a command of configuration c, with the path of snapshot name.
- * name begins with "./". The hook may run for a long time, so the caller must
- * not hold a lock that other crashes wait for.
+ * Run the hook of configuration c with the path of snapshot name as its
+ * argument. name begins with "./". The hook may run for a long time, so the
+ * caller must not hold a lock that other crashes wait for.
  */
 void
 hook_run(const struct config *c, const char *name)

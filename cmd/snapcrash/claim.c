@@ -43,9 +43,9 @@ file_open(const char *kind, uint64_t i, int flags)
 }
 
 /*
- * Lock the whole set of lock files. Nobody else can lock or inspect them until
- * the returned descriptor is closed. Return the descriptor, or -1 with errstr
- * set.
+ * Lock the whole set of lock files. No other process can lock or inspect them
+ * until the returned descriptor is closed. Return the descriptor, or -1 with
+ * errstr set.
  */
 static int
 alone(void)
@@ -93,9 +93,9 @@ file_lock(const char *kind, uint64_t n)
 }
 
 /*
- * Lock one of n files as file_lock does, and wait for it up to timeout seconds.
- * Return its descriptor, -1 with errstr set if others still hold all of them,
- * or -2 with errstr set on failure.
+ * Lock one of n files as file_lock() does, but wait up to timeout seconds for
+ * one to become free. Return its descriptor, -1 with errstr set if others still
+ * hold all of them, or -2 with errstr set on failure.
  */
 static int
 file_await(const char *kind, uint64_t n, time_t timeout)
@@ -113,10 +113,10 @@ file_await(const char *kind, uint64_t n, time_t timeout)
 }
 
 /*
- * Lock one of the c->atonce files of the given kind, and wait for it up to
- * timeout seconds. While waiting, hold one of the c->waiting files of kind
- * queue. If all of those are held too, do not wait, but return -1 with errstr
- * set. Otherwise return as file_await does.
+ * Lock one of the c->atonce files of the given kind, waiting up to timeout
+ * seconds for one to become free. While waiting, hold one of the c->waiting
+ * files of kind queue. If others hold all of those too, do not wait, but return
+ * -1 with errstr set. Otherwise return as file_await() does.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
@@ -154,9 +154,9 @@ dropped_add(void)
 }
 
 /*
- * Wait until the limits of c permit the capture of one more crash. Then p holds
- * locks on a .taking and a .place file in the current directory, which
- * claim_let and claim_end release. Fail if too many crashes are waiting
+ * Wait until the limits in c permit the capture of one more crash. Then lock a
+ * .taking and a .place file in the current directory for p. claim_let() and
+ * claim_end() release these locks. Fail if too many crashes are waiting
  * already. Return 0, or -1 with errstr set.
  */
 int
@@ -204,8 +204,8 @@ others_reserve(const struct claim *p, struct reserved *r)
 
 /*
  * Set *others to the total space reserved by all holders of claims other than
- * p. The total cannot change until claim_unlock is called. Return the lock, or
- * -1 with errstr set.
+ * p. The total cannot change until claim_unlock() is called. Return the lock,
+ * or -1 with errstr set.
  */
 int
 claim_lock(const struct claim *p, struct reserved *others)
@@ -236,7 +236,7 @@ claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 }
 
 /*
- * Release the .taking file of p, because its process has been let go.
+ * Release the .taking file of p, because the captured process has been let go.
  */
 void
 claim_let(struct claim *p)

@@ -19,7 +19,7 @@ struct key {
 	uint64_t	 least;
 	uint64_t	 most;	/* maximum value, or size of a path */
 	const char	*words[WITH_CGROUP + 1]; /* words accepted by
-						    set_word */
+						    set_word() */
 };
 
 static bool
@@ -49,8 +49,8 @@ set_number(const struct key *k, void *to, const char *s)
 }
 
 /*
- * Set *dst to the index of s among the words of key k. Return false if it is
- * not one of them.
+ * Set *dst to the index of s among the words of key k. Return false if s is not
+ * one of them.
  */
 static bool
 set_word(const struct key *k, void *dst, const char *s)
@@ -141,8 +141,9 @@ config_set(struct config *c, char *key, char *value)
 }
 
 /*
- * Return true if only root can have written configuration file f. The hook in
- * it runs as root. If we are not root, return true for any file.
+ * Return true if only root can have written configuration file f. This matters
+ * because the hook that f names runs as root. If we are not root, return true
+ * for any file.
  */
 static bool
 config_istrusted(FILE *f)
@@ -178,8 +179,8 @@ line_divide(char *line, char **key, char **value)
 /*
  * Set *c to the defaults and then to the values in file path. Print a warning
  * for each invalid line, and ignore the line. Return 0, or 1 if there were such
- * lines. If the file cannot be read, or if users other than root may write it
- * (EPERM), use only the defaults, and return -1 with errstr and errno set.
+ * lines. If the file cannot be read, or if users other than root may write to
+ * it (EPERM), use only the defaults, and return -1 with errstr and errno set.
  */
 int
 config_read(struct config *c, const char *path)

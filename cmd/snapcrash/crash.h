@@ -31,7 +31,7 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 	char		 directory[PATH_MAX];
 	unsigned int	 companions;	/* enum companions */
 	uint64_t	 atonce; /* maximum crashes captured at once */
-	uint64_t	 waiting; /* maximum crashes that wait; more are
+	uint64_t	 waiting; /* maximum crashes that wait; any more are
 				     counted and dropped */
 	uint64_t	 count;	/* maximum number of snapshots kept */
 	uint64_t	 bytes;	/* maximum size of all snapshots together */
@@ -69,7 +69,8 @@ struct crashed {		/* facts read from a snapshot; control
 	char		 user[28];
 	char		 place[256];	/* unit or container; "-": none */
 	char		 exe[1024];
-	char		 reason[128];	/* name of the signal, by signal_text */
+	char		 reason[128];	/* name of the signal, by
+					   signal_text() */
 	uint64_t	 missing; /* bytes of memory left out for lack of
 				     space: "excluded" in snap(6) */
 };
@@ -106,7 +107,7 @@ struct claim {			/* lock files held by a running snapcrash;
 struct reserved {		/* bytes that other handlers may still write */
 	uint64_t	 kept;	/* bytes of final snapshots */
 	uint64_t	 disk;	/* bytes of final snapshots and spools */
-	uint64_t	 n;	/* number of snapshots */
+	uint64_t	 n;	/* number of snapshots they may still write */
 };
 
 /* after.c: log a snapshot, let its user read it, run the hook */
@@ -181,8 +182,8 @@ int		 crash_serve(const struct config *c, const char *path);
 struct listing {		/* options of snapcrash list */
 	char		*const *words; /* list only crashes that match one of
 					  these; empty: all */
-	uint64_t	 most;	/* maximum number of crashes listed, the last
-				   ones; 0: all */
+	uint64_t	 most;	/* list at most this many of the last crashes;
+				   0: all */
 	bool		 reverse; /* newest first */
 	struct tableopts table;
 };

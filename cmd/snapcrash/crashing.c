@@ -36,7 +36,7 @@ number(const char *s, int *n)
 }
 
 /*
- * Copy the value of key in /proc/PID/status of process pid to value, of size
+ * Copy the value of key from /proc/PID/status of process pid to value, of size
  * bytes. Return false if there is no such key.
  */
 static bool
@@ -49,7 +49,8 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 }
 
 /*
- * Return the process ID of the parent of f. Return 0 if it is init or unknown.
+ * Return the process ID of the parent of f. Return 0 if the parent is init or
+ * unknown.
  */
 long
 crashing_parent(const struct crashing *f)
@@ -64,8 +65,8 @@ crashing_parent(const struct crashing *f)
 }
 
 /*
- * Return true if the four IDs in line key (Uid or Gid) of the status file of
- * process pid are all equal.
+ * Return true if the four IDs in line key (Uid or Gid) of process pid's status
+ * file are all equal.
  */
 static bool
 status_alike(pid_t pid, const char *key)
@@ -81,7 +82,7 @@ status_alike(pid_t pid, const char *key)
 
 /*
  * Return true if user uid owns user namespace ns, and ns is a child of our user
- * namespace (ioctl_ns(2)). ours is the status of our namespace.
+ * namespace (ioctl_ns(2)). ours is what stat(2) returns for our namespace.
  */
 static bool
 namespace_isof(int ns, const struct stat *ours, uid_t uid)
@@ -101,9 +102,9 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
 }
 
 /*
- * Return true if the user of process f has all privileges that f has. A tracer
- * must have them (ptrace(2)). This is so if f has no capabilities, or if it is
- * in a user namespace that its user owns.
+ * Return true if the user of process f has all privileges that f has, as a
+ * tracer must (ptrace(2)). This is so if f has no capabilities, or is in a user
+ * namespace that the user owns.
  */
 static bool
 rights_plain(const struct crashing *f)
@@ -130,9 +131,9 @@ rights_plain(const struct crashing *f)
 
 /*
  * Return true if the program of process pid was started with no more rights
- * than its user has. AT_SECURE of getauxval(3) is then 0. A set-user-ID program
- * may have dropped its rights since, but still have in memory what it read
- * before.
+ * than its user has. AT_SECURE (getauxval(3)) is then 0. A set-user-ID program
+ * may since have dropped its rights, but its memory may still contain what it
+ * read with them.
  */
 static bool
 program_isplain(pid_t pid)
@@ -245,9 +246,9 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 
 /*
  * Check that the soft RLIMIT_CORE of process f allows a core dump. The kernel
- * ignores the limit for pipes and sockets (core(5)), so we check it. Less than
- * a page counts as 0, as in systemd-coredump(8). Return 0, or -1 with errstr
- * set.
+ * ignores the limit for pipes and sockets (core(5)), so we check it. A limit of
+ * less than a page counts as 0, as in systemd-coredump(8). Return 0, or -1 with
+ * errstr set.
  */
 int
 crashing_allowed(const struct crashing *f)
@@ -300,8 +301,8 @@ crashing_learn(struct crashing *f, char *const words[])
 
 	for (i = 0; i < 5; i++)
 		if (words[i] == NULL)
-			return errstr_set("take is run by the kernel only; use "
-			    "snapcrash install");
+			return errstr_set("only the kernel can run take (use "
+			    "snapcrash install)");
 	for (i = 0; i < 4; i++)
 		if (number(words[i], to[i]) == -1)
 			return -1;

@@ -55,8 +55,9 @@ proc_fell(struct proc *p)
 }
 
 /*
- * Return the process of s that crashed. This is the one whose ID is in the name
- * of c, or else the first one that dumped core. Return NULL if there is none.
+ * Return the process of s that crashed. Of the processes that were dumping
+ * core, this is the one whose ID is in the name of c, or else the first one.
+ * Return NULL if there is none.
  */
 static struct proc *
 crashed_find(const struct crash *c, const struct snap *s)

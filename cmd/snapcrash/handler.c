@@ -26,7 +26,7 @@ enum {
 };
 
 /*
- * Write a core_pattern to s, of size bytes. It makes the kernel run this
+ * Write to s, of size bytes, a core_pattern that makes the kernel run this
  * program with configuration file path. Return 0, or -1 with errstr set.
  */
 static int
@@ -87,7 +87,7 @@ pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
 	if (file_write(PATTERN, "%s\n", pattern) == 0)
 		return 0;
 	return errno != EINVAL ? -1 : errstr_set("%s: the kernel accepts a "
-	    "socket only from the initial mount namespace; run this there",
+	    "socket only from the initial mount namespace (run this there)",
 	    PATTERN);
 }
 
@@ -108,7 +108,8 @@ pattern_isours(const struct config *c, const char *s)
 }
 
 /*
- * Return true if a process listens at the socket of c. See unix in proc_net(5).
+ * Return true if a process is listening on the socket of c. See unix in
+ * proc_net(5).
  */
 static bool
 served(const struct config *c)
@@ -132,9 +133,10 @@ served(const struct config *c)
 }
 
 /*
- * Make the kernel hand each crash to us, now and after every boot. It runs this
- * program with configuration c, from file path. If by_socket is true, it sends
- * cores to the socket of c instead. Return the exit status.
+ * Make the kernel hand each crash to us, now and after every boot. The kernel
+ * runs this program with configuration c, which was read from file path. If
+ * by_socket is true, the kernel sends cores to the socket of c instead. Return
+ * the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -143,8 +145,8 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	char full[PATH_MAX];
 
 	if (by_socket && !sockets_can())
-		errx(1, "-s requires Linux 6.16 or newer; without -s the "
-		    "kernel runs snapcrash");
+		errx(1, "-s requires Linux 6.16 or newer (without -s, the "
+		    "kernel runs snapcrash for each crash)");
 	/* the handler's current directory is another one */
 	if (strcmp(path, CONFIG) != 0) {
 		if (realpath(path, full) == NULL)
@@ -164,8 +166,8 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	if (!by_socket)
 		units_remove();
 	else if (!units_install(c, path) && !served(c))
-		program_warn("nobody listens at %s yet: start snapcrash serve "
-		    "now and at each boot", c->socket);
+		program_warn("no process is listening on %s yet: start "
+		    "snapcrash serve now and at each boot", c->socket);
 	(void)mkdir("/etc/sysctl.d", 0755);
 	if (pattern_set(pattern, sizeof pattern, c, by_socket) == -1) {
 		units_remove();
@@ -180,7 +182,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 }
 
 /*
- * Restore the settings saved by handler_install. Return the exit status.
+ * Restore the settings saved by handler_install(). Return the exit status.
  */
 int
 handler_remove(const struct config *c)
@@ -231,8 +233,8 @@ handler_status(const struct config *c)
 	for (sum = 0, i = 0; i < l.n; i++)
 		sum += l.v[i].size;
 	if (pattern_isserved(c, now) && !served(c))
-		printf("cores are sent to the socket %s, but nobody listens: "
-		    "start snapcrash serve\n", c->socket);
+		printf("cores are sent to the socket %s, but no process is "
+		    "listening: start snapcrash serve\n", c->socket);
 	else if (pattern_isours(c, now))
 		printf("cores are handled by snapcrash: at most %ju at once, "
 		    "%ju waiting\n", (uintmax_t)c->atonce,

@@ -14,9 +14,9 @@ enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
  * Return how well word matches crash k. MEANS_THAT means that word is the
- * crash's process ID, name or path. It may also be the path of its program, if
- * exe is true and the facts of k were read. MEANS_LIKE means that the name only
- * begins with word. Return MEANS_NOT if word does not match.
+ * process ID, the name or the path of k or, if exe is true and the facts of k
+ * were read, the path of its program. MEANS_LIKE means that word is only the
+ * beginning of the name, and MEANS_NOT that word does not match.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -39,7 +39,8 @@ crash_means(const struct crash *k, const char *word, bool exe)
 /*
  * Return the last crash of l that word matches exactly. If there is none,
  * return the last one whose name begins with word. If word is NULL, return the
- * last crash of all. Return NULL if there is none. exe is as for crash_means.
+ * last crash of all. Return NULL if there is none. exe is passed to
+ * crash_means().
  */
 static struct crash *
 crash_named(const struct crashes *l, const char *word, bool exe)
@@ -91,9 +92,9 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l that word selects. word is its process ID, its name or
- * the beginning of that, or the path of its program. NULL selects the last
- * crash. Exit with status 1 if there is none.
+ * Return the crash of l that word selects. word is the process ID, the name or
+ * its beginning, the path, or the path of the program. If word is NULL, it
+ * selects the last crash. Exit with status 1 if there is none.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)
@@ -168,9 +169,10 @@ time_amount(const char *s)
 }
 
 /*
- * Parse s, a time, into *t. It is @SECONDS since the Epoch, an age like -2h or
- * "2h ago", or one of now, today and yesterday. It may also be a local date, a
- * time of today, or both date and time. Return false if s is malformed.
+ * Parse s, a time, into *t. s is @ followed by seconds since the Epoch, an age
+ * such as -2h or "2h ago", or one of now, today and yesterday. It may also be a
+ * local date, a time today, or a date and a time. Return false if s is
+ * malformed.
  */
 bool
 time_parse(const char *s, time_t *t)

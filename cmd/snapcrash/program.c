@@ -42,8 +42,8 @@ reader_become(void)
 }
 
 /*
- * Make the kernel kill this process when its parent ends. Call this after
- * changing the user, which clears the setting.
+ * Make the kernel kill this process when its parent ends. The caller must have
+ * changed the user first, because that clears the setting.
  */
 static void
 program_tie(pid_t parent)
@@ -90,8 +90,8 @@ start(char *const argv[], const int fd[3], bool reader)
 
 /*
  * Start program argv[0] with arguments argv. If fd is not NULL, fd[0] to fd[2]
- * become the program's standard descriptors; -1 stands for ours. The program is
- * then also killed when we end. Return the process ID, or -1 with errstr set.
+ * become the program's standard descriptors (-1 stands for ours), and the
+ * program is killed when we end. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
@@ -100,7 +100,7 @@ program_start(char *const argv[], const int fd[3])
 }
 
 /*
- * Start a program as program_start does, but as user READER, because the
+ * Start a program as program_start() does, but as user READER, because the
  * program reads untrusted data.
  */
 pid_t

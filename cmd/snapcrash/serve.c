@@ -34,7 +34,7 @@ on_signal(int sig)
 
 /*
  * Return a new socket that listens at path. Exit with status 1 on failure, or
- * if somebody already listens there.
+ * if another process is already listening there.
  */
 static int
 socket_new(const char *path)
@@ -53,9 +53,9 @@ socket_new(const char *path)
 		if (errno != EADDRINUSE)
 			err(1, "%s", path);
 		if (connect(fd, to, sizeof a) == 0)
-			errx(1,
-			    "%s: another process listens there already", path);
-		/* nobody listens there: it is a leftover */
+			errx(1, "%s: another process is already listening "
+			    "there", path);
+		/* no process is listening there: it is a leftover */
 		if (errno != ECONNREFUSED || unlink(path) == -1 ||
 		    bind(fd, to, sizeof a) == -1)
 			err(1, "%s", path);

@@ -77,9 +77,9 @@ crash_line(struct table *t, const struct crash *c, bool json)
 }
 
 /*
- * List the crashes of l that ls selects, one per line. The oldest is first,
- * unless ls says otherwise. Return the exit status, which is 1 if a crash
- * cannot be read or no crash matches the words.
+ * List the crashes of l that ls selects, one per line, oldest first unless ls
+ * says otherwise. Return the exit status, which is 1 if a crash cannot be read
+ * or no crash matches the words.
  */
 int
 show_list(const struct crashes *l, const struct listing *ls)
@@ -115,8 +115,8 @@ show_list(const struct crashes *l, const struct listing *ls)
 }
 
 /*
- * Run snapstack on the snapshot of crash c. args has its options and ends with
- * NULL. Return its exit status, or 127 if snapstack is missing.
+ * Run snapstack on the snapshot of crash c. args has options for snapstack and
+ * ends with NULL. Return its exit status, or 127 if it is missing.
  */
 static int
 stack_run(const struct crash *c, char *const args[])
@@ -180,9 +180,9 @@ facts_print(struct crash *c, bool json)
 }
 
 /*
- * Print the facts of crash c. If json is true, print them as JSON, or else with
- * the stacks of its threads. A confined child prints the facts, because a
- * confined process cannot start snapstack. Return the exit status.
+ * Print the facts of crash c. If json is true, print them as JSON. Otherwise
+ * also print the stacks of its threads. A confined child prints the facts,
+ * because a confined process cannot start snapstack. Return the exit status.
  */
 int
 show_info(const struct crash *c, bool json)
@@ -256,9 +256,8 @@ gdb_run(const char *dir, char *const args[])
 }
 
 /*
- * Run gdb in the mounted snapshot of crash c. args has the arguments of gdb and
- * ends with NULL. Mount the snapshot before, and unmount it afterwards. Return
- * the exit status of gdb.
+ * Mount the snapshot of crash c, run gdb in it, and unmount it. args has the
+ * arguments of gdb and ends with NULL. Return the exit status of gdb.
  */
 int
 show_debug(const struct crash *c, char *const args[])

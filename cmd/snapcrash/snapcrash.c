@@ -32,7 +32,7 @@ static const struct opt opts[] = {
 	{ 'J', "json", NULL, NULL, .flag = &how.table.json },
 	{ 'j', "json", NULL, "print JSON, one object per crash",
 	    .flag = &how.table.json },
-	{ 'n', "lines", "number", "list only the last number of crashes",
+	{ 'n', "lines", "number", "list only the last crashes, at most number",
 	    .number = &how.most, 1, INT_MAX },
 	{ OPT_LONG + 1, "noheadings", NULL, "omit headings",
 	    .flag = &how.table.bare },

@@ -69,7 +69,7 @@ crash_cmp(const void *a, const void *b)
 
 /*
  * Set *ts to the time of the snapshot called name. The time follows the process
- * ID in name. If it is missing, use the modification time in st.
+ * ID in name. If name has no time, use the modification time in st.
  */
 static void
 when_set(struct timespec *ts, const char *name, const struct stat *st)
@@ -110,7 +110,7 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 
 /*
  * Set *l to the list of snapshots in the directory of c, oldest first. The
- * caller frees it with store_free. Return 0, or -1 with errstr set.
+ * caller frees it with store_free(). Return 0, or -1 with errstr set.
  */
 int
 store_read(const struct config *c, struct crashes *l)
@@ -200,14 +200,15 @@ crashes_bytes(const struct crashes *l)
 
 struct share {			/* disk space used by one user */
 	uint64_t	 uid;
-	uint64_t	 sum;	/* number of crashes, or of their bytes */
-	size_t		 first;	/* oldest removable crash; l->n: none */
+	uint64_t	 sum;	/* number of crashes, or of bytes they use */
+	size_t		 first;	/* index of the oldest removable crash; l->n:
+				   none */
 };
 
 /*
- * Return the element for user uid among the *n shares at v, the disk space used
- * by each user. If there is none, append an element whose member first has the
- * value none. v must have room for it.
+ * Return the element for user uid of array v, which has *n elements. If there
+ * is none, append one, for which v must have room, and set its member first to
+ * none.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -222,11 +223,11 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 }
 
 /*
- * Choose the crash in l to remove next: the oldest of the user who has the most
- * crashes. If bytes is true, it is the user whose crashes have the most bytes.
- * Thus frequent crashes of one user do not displace the snapshots of others.
- * Count the new crash as well: it is charged to user uid and takes need bytes.
- * Return the index of the chosen crash, or l->n if there is none.
+ * Choose the crash in l to remove next: the oldest one of the user with the
+ * most crashes or, if bytes is true, of the user whose crashes take the most
+ * bytes. Thus frequent crashes of one user do not displace the snapshots of
+ * others. Count the new crash as well, which is charged to user uid and takes
+ * need bytes. Return the index of the chosen crash, or l->n if there is none.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
@@ -260,9 +261,11 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
 /*
  * Make room for a new snapshot of need bytes, charged to user uid. Remove
  * crashes of l from the current directory: first those that are too old, then
- * those beyond the maximum count. Then remove those chosen by store_victim
- * until need bytes, but at most half of c->bytes, are available. If removing
- * all of them would not free enough of the disk, remove none for that reason.
+ * those beyond the maximum count. Then remove those chosen by store_victim()
+ * until need bytes, but at most half of c->bytes, are available. If even
+ * removing all of them would not free enough disk space, remove none for lack
+ * of disk space.
+ *
  * others has the reservations of other handlers. Set *disk to the maximum size
  * of the snapshot and its spool together. Return the maximum size of the final
  * snapshot in bytes.
@@ -311,7 +314,7 @@ crash_pid(const struct crash *c)
 
 /*
  * Return the ID of the user that crash c is charged to. It is in the name of
- * the crash. Return UINT64_MAX if there is none.
+ * the crash. Return UINT64_MAX if the name has no user ID.
  */
 uint64_t
 crash_charged(const struct crash *c)

@@ -28,7 +28,7 @@ static const uint64_t room_least = 1 << 20;	/* minimum bytes of room
 						   for a snapshot */
 
 /*
- * Create an unnamed file in the current directory, which vanishes if we are
+ * Create an unnamed file in the current directory. It vanishes if we are
  * killed. Return its descriptor, or -1 with errno set.
  */
 static int
@@ -54,10 +54,10 @@ struct taking {			/* a process being captured into the spool */
 
 /*
  * Choose the maximum sizes of the snapshot and its spool. The limit for the
- * snapshot is the estimated size of the process plus 1/8 plus MARGIN. It is at
- * least half of the room if that size is unknown or other processes are
- * captured, too. others has the reservations of other handlers. Return 0, or -1
- * with errstr set if there is too little room.
+ * snapshot is the estimated size of the process plus 1/8 of that plus MARGIN.
+ * It is at least half of the available room if that size is unknown or if other
+ * processes are captured too. others has the reservations of other handlers.
+ * Return 0, or -1 with errstr set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -155,8 +155,8 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 
 /*
  * Capture process f into the spool. Set *room to the maximum size of the final
- * snapshot. Fail if f->pid may be another process by now. Return 0, or -1 with
- * errstr set.
+ * snapshot. Fail if f->pid may by now be a different process. Return 0, or -1
+ * with errstr set.
  */
 static int
 spool_take(const struct config *c, struct crashing *f, int spool,
@@ -178,7 +178,8 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 	if (rc == 0)
 		rc = snap_run(&t, f, spool);
 	if (rc == 0 && !crashing_same(f))
-		rc = errstr_set("the process was killed while it was captured");
+		rc = errstr_set("the process was killed while it was being "
+		    "captured");
 	*room = t.room;
 	store_free(&l);
 	space_free(&sp);
@@ -216,8 +217,8 @@ snapcat_run(int spool, int file, uint64_t room)
 
 /*
  * Compress the spool into snapshot name, and sync it to disk. When the snapshot
- * gets its name, end the reservation, so that others count its bytes exactly
- * once. Return 0, or -1 with errstr set.
+ * gets its name, end the reservation, so that other handlers count its bytes
+ * exactly once. Return 0, or -1 with errstr set.
  */
 static int
 spool_pack(int spool, const char *name, uint64_t room,

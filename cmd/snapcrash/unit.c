@@ -96,13 +96,12 @@ units_install(const struct config *c, const char *path)
 		return false;
 	for (i = 0; i < 2; i++)
 		if (access(names[i], F_OK) == 0 && !unit_isours(names[i]))
-			errx(1, "%s: exists, not created by snapcrash; not "
-			    "overwritten", names[i]);
+			errx(1, "%s: exists but was not created by snapcrash; "
+			    "not overwritten", names[i]);
 	if (strpbrk(c->socket, " \t%\\\"'") != NULL ||
 	    strpbrk(c->directory, " \t%\\\"'") != NULL)
-		errx(1, "%s, %s: path contains characters invalid in a systemd "
-		    "unit", c->socket,
-		    c->directory);
+		errx(1, "%s or %s contains a character that is not allowed in "
+		    "a systemd unit", c->socket, c->directory);
 	if (program_self(self) == -1 ||
 	    file_write(names[0], listens, c->socket) == -1 ||
 	    file_write(names[1], serves, c->directory, self, path) == -1)

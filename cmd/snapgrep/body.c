@@ -23,9 +23,10 @@
 enum { SMALL = 4 * ACROSS };
 
 /*
- * Find where the byte at offset off of s is stored. Set *loc to the location of
- * its kilobyte in the source of s, and *skip to its offset in this kilobyte.
- * Return false if s is zeros, which are not stored.
+ * Find where the byte at offset off of s is stored. Set *loc to the location,
+ * in the source of s, of the kilobyte that contains the byte, and *skip to the
+ * offset of the byte in that kilobyte. Return false if s is zeros, which are
+ * not stored.
  */
 bool
 stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
@@ -41,8 +42,8 @@ stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
 }
 
 /*
- * Return the element of p->stored that contains the byte of a body at the given
- * offset.
+ * Return the element of p->stored that contains byte number at of body number
+ * body.
  */
 const struct stored *
 plan_stored(const struct plan *p, size_t body, uint64_t at)
@@ -72,9 +73,9 @@ stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
 }
 
 /*
- * Compare the bytes from offset off of p->fresh[i] with the bytes of a body
- * from the given offset. Return the number of equal bytes before the first
- * difference.
+ * Compare the bytes that begin at offset off of p->fresh[i] with those of body
+ * number body that begin at offset at. Return the number of equal bytes before
+ * the first difference.
  */
 static uint64_t
 plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
@@ -148,9 +149,9 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return true if the byte of a body at the given offset is aligned like the
- * byte at address addr. If the pattern is not a pointer, alignment does not
- * matter, and the result is true.
+ * Return true if byte number at of body number body is aligned like the byte at
+ * address addr. Also return true if the pattern is not a pointer, because
+ * alignment then does not matter.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
@@ -160,11 +161,11 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Find bytes, from offset off of p->fresh[i], that are already in a body and
- * need not be searched again. Set *body and *at to their place, and return
- * their number. Return 0 if there are none, or too few to be worth a separate
- * part. left is the number of bytes of stretch st that remain. open is true
- * while bytes are being appended to a body.
+ * Find bytes, beginning at offset off of p->fresh[i], that are already in a
+ * body and need not be searched again. Set *body to the body and *at to their
+ * offset in it, and return their number. Return 0 if there are none, or too few
+ * to be worth a separate part. left is the number of remaining bytes of stretch
+ * st. open is true while bytes are being appended to a body.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -224,9 +225,8 @@ plan_stretch(struct plan *p, struct stretch *st)
 }
 
 /*
- * Append to p->fresh the places where some bytes of an image are stored. They
- * are the bytes from first to last, both inclusive, in piece pc. Return 0, or
- * -1 with errstr set.
+ * Append to p->fresh the places where the bytes at addresses first to last,
+ * both inclusive, of piece pc are stored. Return 0, or -1 with errstr set.
  */
 static int
 plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
@@ -350,9 +350,9 @@ jobs_of(const struct body *b)
 }
 
 /*
- * Plan in p the search for pattern in those parts of snapshot s that c selects.
- * The caller must call plan_free in either case. Return 0, or -1 with errstr
- * set.
+ * Make p a plan to search for pattern in those parts of snapshot s that c
+ * selects. The caller must call plan_free() in either case. Return 0, or -1
+ * with errstr set.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,

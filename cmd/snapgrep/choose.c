@@ -84,9 +84,9 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if pattern selects mapping v. A pattern is a class of mappings,
- * or it is matched (fnmatch(3)) with the name of v and with the last component
- * of that name.
+ * Return true if pattern selects mapping v. A pattern either names a class of
+ * mappings or is matched (fnmatch(3)) against the name of v and the last
+ * component of that name.
  */
 static bool
 name_is(const struct vma *v, const char *pattern)

@@ -48,8 +48,8 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Print as a dump the match in start..end (exclusive) of stretch st of p. Add
- * as much of the context that r requests as st has. Read the bytes with s.
+ * Dump the match in start..end (exclusive) of stretch st of p, with the context
+ * that r requests, as far as st contains it. Read the bytes with s.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

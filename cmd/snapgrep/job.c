@@ -91,8 +91,8 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 }
 
 /*
- * Read len bytes of a body, from the given offset, into buf. The body must have
- * that many.
+ * Read len bytes of body number body, beginning at offset at, into buf. The
+ * body must have that many bytes there.
  */
 void
 search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,

@@ -21,8 +21,8 @@ known_cmp(struct known *a, struct known *b)
 TREE_GENERATE(knowns, known, entry, known_cmp)
 
 /*
- * Set *k to the key of the kilobyte at offset off of s, by which it is looked
- * up. Return false if no kilobyte begins there or if s is zeros.
+ * Set *k to the key by which the kilobyte at offset off of s is looked up.
+ * Return false if no kilobyte begins there or if s is zeros.
  */
 static bool
 known_key(const struct stored *s, uint64_t off, struct known *k)
@@ -61,8 +61,8 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Record that the whole kilobytes of s are in the given body. They are not in t
- * yet.
+ * Record in t that the whole kilobytes of s are in the given body. They must
+ * not be in t yet.
  */
 void
 known_add(struct knowns *t, const struct stored *s, size_t body)
@@ -89,9 +89,9 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 }
 
 /*
- * Look up the kilobyte at offset off of s in t, the kilobytes that are already
- * in a body. Set *body to that body and *at to the offset in it. Return false
- * if the kilobyte is not in t.
+ * Look up the kilobyte at offset off of s in t, which has the kilobytes that
+ * are already in a body. Set *body to that body and *at to the offset in it.
+ * Return false if the kilobyte is not in t.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
@@ -110,8 +110,9 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return how many bytes of s, from offset off, are not in t. They extend to the
- * next kilobyte in t or to the end of s. The byte at off must not be in t.
+ * Return how many bytes of s, beginning at offset off, are not in t. They
+ * extend to the next kilobyte in t or to the end of s. The byte at off must not
+ * be in t.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)

@@ -60,8 +60,8 @@ word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,
 }
 
 /*
- * Find the first aligned pointer that matches at or after offset off of s,
- * which has len bytes. Set *start and *end (exclusive) to its offsets. Return
+ * In s, which has len bytes, find the first aligned pointer at or after offset
+ * off that matches. Set *start and *end (exclusive) to its offsets. Return
  * MATCH_FOUND or MATCH_NONE.
  */
 static enum match

@@ -55,8 +55,8 @@ source_unit(struct pattern *p, uint32_t unit)
 }
 
 /*
- * Append string s to the expression of p as a literal. It is in UTF-16 if
- * p->utf16 is true. Return the number of bytes it matches, or -1 with errstr
+ * Append string s to the expression of p as a literal, in UTF-16 if p->utf16 is
+ * true. Return the number of bytes that the literal matches, or -1 with errstr
  * set.
  */
 static ssize_t
@@ -153,9 +153,9 @@ compiles(const char *s, const char *end)
 }
 
 /*
- * Append regular expression s to that of p. If s ends inside \Q or, with (?x),
- * inside a comment, end that, too. If s is a literal, return the length of a
- * match, or else ACROSS. Return -1 with errstr set on failure.
+ * Append regular expression s to the expression of p. If s ends inside \Q or,
+ * with (?x), inside a comment, end that too. Return the length of a match if s
+ * is a literal, ACROSS if it is not, or -1 with errstr set on failure.
  */
 static ssize_t
 source_regex(struct pattern *p, const char *s)
@@ -235,7 +235,8 @@ pattern_number(struct pattern *p, const char *type)
 
 /*
  * Join the alternatives into one expression. Groups are numbered from 1 in each
- * of them. With -w, require word boundaries around them.
+ * alternative. With -w, require word boundaries around a match. Return 0, or -1
+ * with errstr set.
  */
 static int
 pattern_join(struct pattern *p)

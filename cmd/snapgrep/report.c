@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-	HELD = 512 * KB,	/* maximum number of matches held back to
-				   find equal ones */
+	HELD = 512 * KB,	/* maximum number of matches held back to find
+				   identical ones */
 	OWNERS = 8 /* maximum number of processes printed after a match */
 };
 
@@ -42,7 +42,7 @@ struct reporting {
 	size_t		 nv;
 };
 
-struct others {			/* equal matches; borrowed */
+struct others {			/* identical matches; borrowed */
 	const struct held **v;
 	size_t		 n;
 };
@@ -137,7 +137,7 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Print the number of matches in o after the first, and their processes.
+ * Print how many matches follow the first in o, and the IDs of their processes.
  */
 static void
 print_others(const struct plan *p, const struct others *o)
@@ -164,8 +164,8 @@ print_others(const struct plan *p, const struct others *o)
 
 /*
  * Print, as r says, the match in start..end (exclusive) of stretch st of p. If
- * o is not NULL, also print the other matches that are equal to it. Read the
- * bytes with s.
+ * o is not NULL, also print how many other matches are identical, and their
+ * processes. Read the bytes with s.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,
@@ -192,7 +192,7 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 
 /*
  * Print the matches held back, in the order in which they were found. Print
- * equal matches only once, at the place of the first of them.
+ * identical matches only once, in the place of the first of them.
  */
 static void
 print_held(struct reporting *rp)

@@ -97,7 +97,7 @@ put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 }
 
 /*
- * Return the number of text bytes at the end of the n bytes at s.
+ * Return the length in bytes of the text at the end of the n bytes at s.
  */
 static size_t
 text_before(const uint8_t *s, size_t n, bool utf16)

@@ -117,7 +117,8 @@ static const struct opt opts[] = {
 	    .call = parse },
 	{ 'o', "only-matching", NULL, "print only the matching bytes",
 	    .flag = &command.report.only },
-	{ 'p', "pid", "pids", "only these processes; without file: live ones",
+	{ 'p', "pid", "pids",
+	    "only these processes; live ones if no file is given",
 	    .source = sources_pick },
 	{ 'P', "pointer", "address",
 	    "search for pointers to address, or into a-b",
@@ -150,8 +151,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Search snapshot s for the pattern. If this is a pointer, search only
- * processes whose pointers have its size and byte order. Return 0, or -1 with
+ * Search snapshot s for the pattern. If the pattern is a pointer, search only
+ * processes whose pointers have that size and byte order. Return 0, or -1 with
  * errstr set.
  */
 static int

@@ -44,11 +44,11 @@ struct pattern {
 	bool		 nocase;
 	bool		 word;
 	bool		 utf16;	/* little-endian UTF-16 */
-	unsigned int	 width;	/* bytes of a number */
+	unsigned int	 width;	/* width of a number in bytes */
 	bool		 big;	/* numbers or pointers are big-endian */
 	uint64_t	 lo;	/* first address of the pointers' targets */
 	uint64_t	 hi;	/* last address of the pointers' targets */
-	size_t		 pointer; /* bytes of a pointer */
+	size_t		 pointer; /* size of a pointer in bytes */
 	struct buf	 source; /* owned; expression for PCRE2 */
 	pcre2_code	*code;	/* owned */
 	void		*rules;	/* owned; YARA rules */
@@ -163,7 +163,7 @@ struct plan {
 	size_t		 npart;
 	struct body	*body;
 	size_t		 nbody;
-	size_t		 njob;	/* number of jobs of all bodies */
+	size_t		 njob;	/* total number of jobs, over all bodies */
 	struct stored	*stored;
 	size_t		 nstored;
 	struct knowns	 knowns; /* owned; which bytes of sources are in
@@ -205,7 +205,7 @@ void		 known_free(struct knowns *t);
 /*
  * job.c: search bodies with several threads
  */
-enum { JOB = 1024 * KB };	/* bytes of a job */
+enum { JOB = 1024 * KB };	/* size of a job in bytes */
 
 struct found {			/* a match in a job */
 	uint32_t	 at;
@@ -255,7 +255,7 @@ struct report {			/* options of the command line */
 	size_t		 behind;
 	const char	*label;	/* borrowed; printed before each match; or
 				   NULL */
-	bool		 printed; /* set by report_one: a match was printed */
+	bool		 printed; /* set by report_one(): a match was printed */
 	bool		 found;	/* set if there was a match */
 };
 

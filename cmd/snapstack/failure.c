@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char message[160];		/* written by on_fault */
+static char message[160];		/* written by on_fault() */
 static size_t message_len;
 
 static void
@@ -39,7 +39,7 @@ failure_blame(uint64_t pid)
 }
 
 /*
- * Install on_fault as the handler of fatal signals. Do nothing if
+ * Install on_fault() as the handler of fatal signals. Do nothing if
  * AddressSanitizer installs its own.
  */
 void

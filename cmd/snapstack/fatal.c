@@ -21,9 +21,9 @@ has_address(unsigned int sig, int code)
 }
 
 /*
- * Find out whether a signal ended thread st, whose registers must be known. If
- * so, set st->signal to it. In a core all threads have file cursig, so only the
- * thread that has a siginfo of the same signal counts.
+ * If a signal ended thread st, whose registers must be known, set st->signal to
+ * it. In a core, all threads have file cursig, so only the thread that has a
+ * siginfo for the same signal counts.
  */
 void
 fatal_find(struct stack *st)

@@ -9,7 +9,7 @@
 
 /*
  * Pack the n files at rec as the record of p. p is a process, a thread, or a
- * mapped file stored in the snapshot. live_take calls this function.
+ * mapped file stored in the snapshot. live_take() calls this function.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
@@ -43,9 +43,9 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Gather in l the data about the live processes in src that the options in
- * asked require. Stop the processes while their data is read. Return 0, even if
- * there are none, or -1 with errstr set.
+ * Gather in l what the options in asked require about the live processes in
+ * src. Stop the processes while their data is read. Return 0, even if there are
+ * no such processes, or -1 with errstr set.
  */
 int
 living_take(struct living *l, const struct sources *src,

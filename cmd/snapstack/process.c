@@ -55,7 +55,8 @@ thread_add(struct unwinder *u, struct proc *p)
 }
 
 /*
- * Add the threads of process p to u, beginning with its first thread.
+ * Add the threads of process p to u, beginning with its first thread. Return 0,
+ * or -1 with errstr set.
  */
 static int
 threads_find(struct unwinder *u, struct snap *s, struct proc *p)
@@ -93,7 +94,7 @@ threads_choose(struct unwinder *u, uint64_t tid)
  * Gather in ps the data about the threads of process p of snapshot s. The
  * options in asked say which data are required. If keep is true, also copy the
  * memory needed to unwind the threads, because s cannot be read later. The
- * caller must call process_close in either case. Return 0, or -1 with errstr
+ * caller must call process_close() in either case. Return 0, or -1 with errstr
  * set.
  */
 int

@@ -60,13 +60,13 @@ struct target {			/* a process and its memory */
 	struct block	*cache;	/* owned; CACHED blocks */
 	struct block	**kept;	/* owned, with its blocks; sorted by address */
 	size_t		 nkept;
-	uint64_t	 cost;	/* cost of reading its memory so far: one for
-				   each access, and one for each 32 bytes */
+	uint64_t	 cost;	/* cost of its memory reads so far: one for each
+				   access plus one for each 32 bytes */
 	bool		 live;	/* the process is live and stopped, so no
 				   files are read */
 	bool		 released; /* only the kept memory can be read */
-	struct buf	 perfmap; /* names of generated code of a live
-				     process: jit.c */
+	struct buf	 perfmap; /* names for code that a live process
+				     generated; see jit.c */
 	struct jit	*jit;	/* owned; NULL: not read yet */
 };
 
@@ -169,8 +169,8 @@ struct stack {			/* a thread and its stack */
 	uint64_t	 inner;	/* ID of the thread in its own PID namespace */
 	uint64_t	 clears; /* address that the kernel clears when the
 				    thread ends, or 0 */
-	uint64_t	 robust; /* address of its robust mutex list, or 0:
-				    get_robust_list(2) */
+	uint64_t	 robust; /* address of its robust mutex list, as from
+				    get_robust_list(2), or 0 */
 	char		 comm[64];
 	char		 state[16]; /* state in words, from /proc/TID/status;
 				       "" if not known */
@@ -212,7 +212,7 @@ struct unwinder {
 	Elf		*head; /* owned; an ELF header that names the machine */
 	struct stack	*stack;	/* owned; the threads of the process */
 	size_t		 n;
-	struct threadkey *inner; /* owned; n threads sorted by their member
+	struct threadkey *inner; /* owned; the n threads sorted by member
 				    inner */
 	struct threadkey *clears;
 	bool		 locals; /* the user asked for local variables of

@@ -34,7 +34,7 @@ exe_find(struct target *t)
 
 /*
  * Open process p of snapshot s as t. Both are borrowed. live is true if p is a
- * live process, which is stopped. The caller must call target_close in either
+ * live process, which is stopped. The caller must call target_close() in either
  * case. Return 0, or -1 with errstr set.
  */
 int
@@ -89,8 +89,8 @@ target_code(const struct target *t, uint64_t addr)
 
 /*
  * Look up type in the auxiliary vector of t (getauxval(3)), and set *v to its
- * value. Return false if it is not there. The word size follows from the first
- * type, because types are small numbers.
+ * value. Return false if the vector does not have it. The word size follows
+ * from the first type, because types are small numbers.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
@@ -123,10 +123,10 @@ missing_why(const struct image *mem, uint64_t addr)
 }
 
 /*
- * Return true if memory missing from mapping v equals the mapped file. why is
- * the reason why it is missing, or NULL. Users can also choose to leave memory
- * out of cores. In a core, therefore, this holds only for mappings that cannot
- * be written.
+ * Return true if memory missing from mapping v is identical to the mapped file.
+ * why is the reason that it is missing, or NULL. In a core, this holds only for
+ * mappings that cannot be written, because users can choose to leave memory out
+ * of cores.
  */
 static bool
 is_file(const struct vma *v, const char *why)
@@ -136,9 +136,9 @@ is_file(const struct vma *v, const char *why)
 }
 
 /*
- * Read the kilobyte at address addr into buf. It comes from memory or from the
- * mapped file. If it was never touched, set buf to zeros. Return false if it is
- * missing.
+ * Read the kilobyte at address addr into buf, from memory or from the mapped
+ * file. If the process never touched it, set buf to zeros. Return false if it
+ * is missing.
  */
 static bool
 kb_read(struct target *t, uint64_t addr, uint8_t *buf)

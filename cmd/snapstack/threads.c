@@ -29,8 +29,8 @@ keys_make(const struct unwinder *u, size_t off)
 }
 
 /*
- * Return the first thread with the given key in k, which is u->inner or
- * u->clears, or NULL if there is none.
+ * Return the first thread with the given key, or NULL if there is none. k is
+ * u->inner or u->clears.
  */
 const struct stack *
 thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)

@@ -12,19 +12,19 @@ socket=$tmp/s
 config "socket $socket" "readable-by user"
 if ! grep -qx socket "$proc/core_modes" 2>/dev/null; then
 	crash -s install
-	is "$rc $err" "1 snapcrash: -s requires Linux 6.16 or newer; \
-without -s the kernel runs snapcrash" "this kernel cannot"
+	is "$rc $err" "1 snapcrash: -s requires Linux 6.16 or newer \
+(without -s, the kernel runs snapcrash for each crash)" "this kernel cannot"
 	finish 1
 	exit 0
 fi
 
 crash -s install
-is "$rc $err" "1 snapcrash: nobody listens at $socket yet: start snapcrash serve now and at each boot
-snapcrash: $proc/core_pattern: the kernel accepts a socket only from the initial mount namespace; run this there" \
+is "$rc $err" "1 snapcrash: no process is listening on $socket yet: start snapcrash serve now and at each boot
+snapcrash: $proc/core_pattern: the kernel accepts a socket only from the initial mount namespace (run this there)" \
     "not from another mount namespace"
 cp "$proc/core_pattern" "$tmp/pattern"
 crash -s install
-is "$rc $err" "0 snapcrash: nobody listens at $socket yet: start snapcrash serve \
+is "$rc $err" "0 snapcrash: no process is listening on $socket yet: start snapcrash serve \
 now and at each boot" "installed, and nobody serves"
 pattern=$(cat "$tmp/pattern")
 is "$pattern" "@@$socket" "the kernel is to send cores there"
@@ -32,7 +32,7 @@ try "after the next boot, too" grep -qxF "kernel.core_pattern=$pattern" \
     "$tmp/sysctl/50-snapcrash.conf"
 crash status
 is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, but \
-nobody listens: start snapcrash serve" "it says so"
+no process is listening: start snapcrash serve" "it says so"
 if [ -d /etc/systemd/system ] && command -v systemd-analyze >/dev/null; then
 	# it looks for what the machine lacks, too: only what is said of these
 	systemd-analyze verify "$tmp/units/snapcrash.socket" 2>&1 |
@@ -69,7 +69,7 @@ is "$rc $(head -1 "$tmp/out")" "0 cores are handled by snapcrash: at most 4 at o
 is "$(stat -c %a "$socket")" 600 "nobody but root may connect"
 timeout 20 "$BUILD/snapcrash" -c "$conf" serve >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
-    "1 snapcrash: $socket: another process listens there already" "it does so once"
+    "1 snapcrash: $socket: another process is already listening there" "it does so once"
 
 falls "$targets/fall" overflow 3
 "$BUILD/snapls" -cno PID,THREADS "$store/$id" >"$tmp/out" 2>&1

@@ -42,7 +42,7 @@ for at in 24:00 12:60 1:2:61 12 12: 12:00:00x now @ @x -1:00; do
 HH:MM:SS, or @ and seconds since the Epoch" -o "$o" --at "$at" "$pid"
 done
 for at in "@$(($(date +%s) - 60))" "$(date -d '-1 minute' +%T)"; do
-	refused 1 "snap: --at: $(numbers "$at") has already passed, N seconds ago" \
+	refused 1 "snap: --at: $(numbers "$at") passed N seconds ago" \
 	    -o "$o" --at "$at" "$pid"
 done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \

@@ -151,7 +151,7 @@ END
 cc -rdynamic -o "$tmp/python3.10" "$tmp/other.c"
 target "$tmp/python3.10"
 want="1 snapstack: process $pid: no local variables: \
-only CPython 3.11 to 3.13 of 64 bits is supported"
+only 64-bit CPython 3.11 to 3.13 is supported"
 "$BUILD/snap" -o "$tmp/snap" "$pid"
 err=$("$BUILD/snapstack" -l "$tmp/snap" 2>&1 >"$tmp/out")
 is "$? $err" "$want" "-l: a version that is not known"

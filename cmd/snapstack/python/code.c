@@ -100,10 +100,10 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 }
 
 /*
- * Set f to the function, file and line of a Python instruction. It is at
- * address instruction of t, and its code object is at address code. o has the
- * offsets in the interpreter's structures. The caller must free the strings in
- * f in either case. Return false if there is no code object.
+ * Set f to the function, file and line of the Python instruction at address
+ * instruction of t. Its code object is at address code. o has the offsets in
+ * the interpreter's structures. The caller must free the strings in f in either
+ * case. Return false if there is no code object.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

@@ -31,8 +31,8 @@ static void	 put_object(struct objects *w, uint64_t addr,
 		    unsigned int depth);
 
 /*
- * Set name to the name of the type of the object at address addr. Return false
- * if it cannot be read.
+ * Set name to the type name of the object at address addr. Return false if the
+ * name cannot be read.
  */
 static bool
 type_name(struct objects *w, uint64_t addr, char name[64])

@@ -38,7 +38,7 @@ entries(const struct stack *st)
 /*
  * Assign the Python frames of stack st of u to the native frames of the
  * interpreter that run them. Do this only if there are as many such native
- * frames as calls of Python from C.
+ * frames as calls from C into Python.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

@@ -14,7 +14,7 @@ enum {
 			 for each thread */
 	MAX_COST = 4 * KB * KB, /* limit on reads from a process: 4 Mi
 				   accesses, or 128 MiB */
-	OWNED_BY_C = 3, /* a value of enum _frameowner, pycore_frame.h */
+	OWNED_BY_C = 3, /* a value of enum _frameowner in pycore_frame.h */
 	GIL_LAST = 8, /* offset of last_holder in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
 	GIL_SIZE = 256 /* size of the lock with its condition and mutex */
@@ -23,8 +23,8 @@ enum {
 struct interpreter {
 	uint64_t	 id;
 	uint64_t	 gil;	/* address of the interpreter's lock, or 0 */
-	uint64_t	 last;	/* address of the thread state that had the
-				   lock last */
+	uint64_t	 last;	/* address of the thread state that last held
+				   the lock */
 	bool		 locked; /* the lock is still held */
 	bool		 collects; /* the interpreter is collecting garbage */
 };
@@ -195,10 +195,10 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a Python thread state. It is the one
- * with call, the address of the interpreter's call, on its stack, because
- * threads other than the creator of a state may use it. If there is no such
- * thread, return thread tid, or NULL.
+ * Return the thread that runs the code of a Python thread state. It is the
+ * thread whose stack contains call, the address of the interpreter's call,
+ * because a state may be used by threads other than its creator. If there is no
+ * such thread, return thread tid, or NULL if that does not exist.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -357,7 +357,7 @@ python_find(struct unwinder *u)
 		return;
 	if (f.version != 0)
 		(void)target_word(t, f.version, 4, &version);
-	u->nolocals = "only CPython 3.11 to 3.13 of 64 bits is supported";
+	u->nolocals = "only 64-bit CPython 3.11 to 3.13 is supported";
 	if (u->stack[0].regs.word != 8 ||
 	    !pyoffsets_get(&o, t, f.runtime, (unsigned int)version) ||
 	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))

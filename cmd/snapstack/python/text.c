@@ -31,9 +31,9 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Return the Python string object at address addr of t as UTF-8. It is
- * truncated if it is long. o has the offsets in the interpreter's structures.
- * The caller frees the result. Return NULL if there is no string object.
+ * Return the Python string object at address addr of t as UTF-8, truncated if
+ * it is long. o has the offsets in the interpreter's structures. The caller
+ * frees the result. Return NULL if there is no string object.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -110,8 +110,8 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Append n characters of width bytes each as repr() does. cut is true if some
- * were cut off.
+ * Append n characters of width bytes each as repr() does. cut is true if
+ * characters after them were cut off.
  */
 static void
 put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
@@ -136,9 +136,9 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 }
 
 /*
- * Append to b the first 60 characters of the Python string object at address
- * addr of t. They are written as by repr(). o has the offsets in the
- * interpreter's structures. Return false if there is no string object.
+ * Append to b, as repr() writes them, the first 60 characters of the Python
+ * string object at address addr of t. o has the offsets in the interpreter's
+ * structures. Return false if there is no string object.
  */
 bool
 pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
@@ -158,8 +158,8 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 }
 
 /*
- * Append to b the first 60 bytes of the Python bytes object at address addr of
- * t. They are written as by repr(). Return false if there is no bytes object.
+ * Append to b, as repr() writes them, the first 60 bytes of the Python bytes
+ * object at address addr of t. Return false if there is no bytes object.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

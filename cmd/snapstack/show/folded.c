@@ -58,7 +58,7 @@ name_add(void *arg, const struct location *pl)
 }
 
 /*
- * Print the stacks of process u, each once, as folded lines.
+ * Print each distinct stack of process u as one folded line.
  */
 void
 folded_process(struct unwinder *u)

@@ -54,9 +54,9 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Find equal stacks among the n stacks at st. Set the member same of each to
- * the index of the first stack like it, which may be its own. If all is true,
- * set it to its own index.
+ * Find identical stacks among the n stacks at st. Set member same of each to
+ * the index of the first stack identical to it, which may be its own index. If
+ * all is true, always set the member to the stack's own index.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

@@ -167,8 +167,8 @@ put_wait(const struct stack *st, bool times)
 
 /*
  * Print what the threads with the same stack as thread number first are waiting
- * for. If it is the same for all, print it once, without times if these differ.
- * Otherwise print it for each thread.
+ * for. If all wait for the same thing, print it once, without times if these
+ * differ. Otherwise print it for each thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -221,8 +221,8 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 
 /*
  * Print what the threads with the same stack as thread number first do in
- * Python. Print which of them hold the global interpreter lock or wait for it.
- * Also print which run an interpreter other than the main one.
+ * Python: which of them hold the global interpreter lock or wait for it, and
+ * which run an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)

@@ -32,7 +32,7 @@ has_id(int fd, const void *id, size_t len)
 }
 
 /*
- * Open the file at path if it has the build ID of len bytes at id. Return its
+ * Open the file at path if its build ID is the len bytes at id. Return its
  * descriptor, and set *found to path, which the caller frees. Otherwise free
  * path and return -1.
  */
@@ -55,8 +55,8 @@ open_same(char *path, const void *id, size_t len, char **found)
 }
 
 /*
- * Return the path in dir for the file with the build ID of len bytes at id. If
- * debug is true, it is the path of the file's debugging information. See
+ * Return the path in dir of the file whose build ID is the len bytes at id. If
+ * debug is true, return the path of its debugging information instead. See
  * "Separate Debug Files" of gdb(1). The caller frees the path. Return NULL on
  * failure.
  */

@@ -16,7 +16,7 @@ enum {
 
 struct dynamic {
 	uint64_t	 start;	/* address of the module */
-	uint64_t	 bias;	/* load bias, which is added to its addresses */
+	uint64_t	 bias;	/* load bias, added to the module's addresses */
 	uint64_t	 hash;
 	uint64_t	 symtab;
 	uint64_t	 strtab;
@@ -114,10 +114,10 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the exported symbol called name in a module of process t. name has at
- * most 31 bytes. The module's ELF header is at address start in memory. See
- * bfd/elflink.c of binutils for the hash table. If the symbol exists, set *addr
- * to its address and return true. Otherwise return false.
+ * Find the exported symbol called name, of at most 31 bytes, in the module of
+ * process t whose ELF header is at address start. If the symbol exists, set
+ * *addr to its address and return true. Otherwise return false. See
+ * bfd/elflink.c of binutils for the hash table.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)

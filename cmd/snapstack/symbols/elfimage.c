@@ -22,7 +22,7 @@ struct elfbytes {
 
 static struct elfbytes *all;	/* owned */
 static size_t nall;
-static uint64_t nbytes;		/* size of all files together */
+static uint64_t nbytes;		/* total size of all files */
 
 /*
  * Free the copies of all files, because their snapshot is about to be closed.
@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Allocate size bytes for the ELF file im. im is NULL if the file is a part of
- * the memory of a process. Return the bytes, or NULL on failure.
+ * Allocate size bytes for the ELF file im. im is NULL if the file is part of a
+ * process's memory. Return the bytes, or NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)
@@ -140,7 +140,7 @@ bytes_elf(const struct elfbytes *b)
 }
 
 /*
- * Return image im as an ELF file. The caller closes the file with elf_end.
+ * Return image im as an ELF file. The caller closes the file with elf_end().
  * Return NULL if im is not an ELF file.
  */
 Elf *
@@ -151,8 +151,8 @@ elfimage_open(struct image *im)
 
 /*
  * Open the ELF file at addresses start to end in the memory of process t, such
- * as [vdso]. The caller closes the file with elf_end. Return the file, or NULL
- * if there is none.
+ * as [vdso]. The caller closes the file with elf_end(). Return the file, or
+ * NULL if there is none.
  */
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)

@@ -127,7 +127,7 @@ jit_open(struct target *t)
 /*
  * Look up pc in the map of code that process t has generated. Set *start to the
  * first address of the code that contains pc. Return the name of the code,
- * which is valid until the next call, or NULL if the map does not have it.
+ * which is valid until the next call, or NULL if the map does not contain pc.
  */
 const char *
 jit_name(struct target *t, uint64_t pc, uint64_t *start)

@@ -98,8 +98,8 @@ die_name(Dwarf_Die *die, Dwarf_Die *cu)
 /*
  * Find the compilation unit of m that contains pc. If the table of addresses
  * does not have it, search all units, because some compilers make no table. Set
- * *bias to the difference between pc and addresses in the DWARF. Return the
- * unit, or NULL.
+ * *bias to the difference between addresses in the process and in the DWARF.
+ * Return the unit, or NULL.
  */
 static Dwarf_Die *
 unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
@@ -136,8 +136,8 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 
 /*
  * Call fn(arg, pl) for each function inlined at pc, innermost first. pc is an
- * address in the DWARF of unit cu. Leave pl at the function that contains them.
- * Return the name that this function has in DWARF, or NULL.
+ * address in the DWARF of unit cu. Leave in pl the location in the function
+ * that contains them. Return the name of that function in the DWARF, or NULL.
  */
 static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
@@ -164,8 +164,8 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 
 /*
  * Set the file and line in pl to those of pc. pc is an address in the DWARF of
- * unit cu. First check that cu contains it, because libdw assigns bytes after a
- * unit to its last line.
+ * unit cu. First check that cu contains pc, because libdw assigns the bytes
+ * after a unit to its last line.
  */
 static void
 line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)

@@ -16,8 +16,8 @@ enum { PAGE = 4096 };		/* smallest page size of any machine */
 static struct target *now;	/* process that the callbacks of libdwfl read */
 
 /*
- * Set id to the build ID of an ELF file in memory, which begins at address
- * addr. Return the length of the ID, or 0 if there is none.
+ * Set id to the build ID of the ELF file that begins at address addr in memory.
+ * Return the length of the ID, or 0 if there is none.
  */
 static size_t
 id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])
@@ -130,7 +130,8 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 
 /*
  * Report the executable to libdwfl if the snapshot has no mapping of it. This
- * is so in cores without NT_FILE. AT_ENTRY (getauxval(3)) gives its address.
+ * is so in cores without NT_FILE. The address of the executable follows from
+ * AT_ENTRY (getauxval(3)).
  */
 static void
 exe_add(Dwfl *d, struct target *t)
@@ -169,7 +170,7 @@ exe_add(Dwfl *d, struct target *t)
 
 /*
  * Return the modules of process t, or NULL with errstr set. The caller must
- * call dwfl_end before closing t.
+ * call dwfl_end() before closing t.
  */
 Dwfl *
 modules_open(struct target *t)

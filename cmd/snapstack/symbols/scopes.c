@@ -1,6 +1,6 @@
 /*
  * Find in DWARF the function that contains an address, and the functions
- * inlined there. dwarf_getscopes of libdw does not search DIEs without
+ * inlined there. dwarf_getscopes() of libdw does not search DIEs without
  * addresses, such as namespaces, in which Rust has its functions.
  */
 #include "snapstack/snapstack.h"
@@ -26,9 +26,9 @@ has_addresses(int tag)
 }
 
 /*
- * Search parent's children for the DIE whose code contains pc, and set *found
- * to it. Also search in the namespaces and types among them. Return false if
- * there is none. found may be parent.
+ * Search parent's children, and the namespaces and types among them, for the
+ * DIE whose code contains pc. Set *found to that DIE, or return false if there
+ * is none. found may be the same pointer as parent.
  */
 static bool
 holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
@@ -58,7 +58,8 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 
 /*
  * Find the functions of unit cu that contain pc, an address in its DWARF. Store
- * them in array found, of max elements, outermost first. Return their number.
+ * them in the array at found, of max elements, outermost first. Return their
+ * number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *found, size_t max)

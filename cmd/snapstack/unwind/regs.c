@@ -15,14 +15,14 @@ struct layout {
 	unsigned int	 word;
 	size_t		 bytes;
 	unsigned int	 n;	/* number of registers known to DWARF */
-	uint8_t		 at[REGS_MAX]; /* index of each in the kernel's
+	uint8_t		 at[REGS_MAX]; /* index of each register in the kernel's
 					  layout, in words */
 	unsigned int	 pc;	/* index of the program counter in words */
 	unsigned int	 sp;
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
 	unsigned int	 fpnum;
-	int		 call;	/* index of the system call number in words;
-				   -1: not there */
+	int		 call;	/* index of the system call number in words; -1:
+				   the layout has none */
 	uint8_t		 arg[6];
 };
 

@@ -53,10 +53,9 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Search the stack of t for a return address, from *sp upwards. Code is
- * recognized according to the machine of registers r. If an address is found,
- * set *pc to it, set *sp to the stack pointer after the return, and return
- * true.
+ * Search the stack of t for a return address, from *sp upwards. The machine of
+ * registers r determines what a call looks like. If an address is found, set
+ * *pc to it, set *sp to the stack pointer after the return, and return true.
  */
 bool
 scan_next(struct target *t, const struct registers *r, uint64_t *sp,

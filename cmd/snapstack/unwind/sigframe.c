@@ -29,9 +29,9 @@ sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Set r to the registers that a signal handler of t restores when it returns. f
- * must be the frame of the code that handlers return to. Otherwise return
- * false.
+ * Set r to the registers that are restored when a signal handler of t returns.
+ * Return false if they cannot be read, or if f is not the frame of the code
+ * that handlers return to.
  */
 bool
 sigframe_step(struct target *t, const struct frame *f, struct registers *r)
@@ -54,10 +54,10 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer from before a signal. The thread of t with registers
- * r must be running the signal's handler on an alternate stack
+ * Return the stack pointer that a thread had before a signal. The thread of t
+ * with registers r must be running the signal's handler on an alternate stack
  * (sigaltstack(2)). Search that stack for the kernel's struct ucontext, which
- * describes it. Return 0 if none is found.
+ * describes the stack. Return 0 if there is none.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

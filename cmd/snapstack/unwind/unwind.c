@@ -110,7 +110,7 @@ head_make(uint16_t machine, unsigned int word)
 
 /*
  * Report the modules of process u->target, which is borrowed, to libdwfl.
- * Return 0, or -1 with errstr set. unwinder_close frees what u owns.
+ * Return 0, or -1 with errstr set. unwinder_close() frees what u owns.
  */
 int
 unwinder_open(struct unwinder *u)
@@ -234,14 +234,14 @@ on_frame(Dwfl_Frame *state, void *arg)
 	/* a stack that loops would never end */
 	if (st->n > 1 && f->sp != 0 && f->sp == f[-1].sp && f->pc == f[-1].pc)
 		return DWARF_CB_ABORT;
-	/* signal_add continues from here */
+	/* signal_add() continues from here */
 	return st->n > 1 && sigframe_is(w->u->target, w->u->now.machine, pc) ?
 	    DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 /*
- * Guess the next frame from the stack, upwards from *sp, with scan_next. Add it
- * to st, and set the registers to continue there. Return false if none is
+ * Guess the next frame from the stack, upwards from *sp, with scan_next(). Add
+ * it to st, and set the registers to continue there. Return false if none is
  * found.
  */
 static bool
@@ -278,9 +278,9 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Continue at the frame that a signal interrupted, if the last frame is the
- * code that a signal handler returns to. In this case add the interrupted
- * frame, set the registers to it, and return true. Otherwise return false.
+ * If the last frame is the code that a signal handler returns to, add the frame
+ * that the signal interrupted, set the registers to those of that frame, and
+ * return true. Otherwise return false.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)

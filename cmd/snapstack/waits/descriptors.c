@@ -60,8 +60,9 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Append to the text of c the number fd and the name of its file. If it is a
- * socket, also append its addresses. Return false if the file is not known.
+ * Append to the text of c descriptor number fd and the name of its file. If the
+ * file is a socket, also append its addresses. Return false if the file is not
+ * known.
  */
 static bool
 put_leads(struct call *c, int fd)
@@ -116,8 +117,8 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Append to the text of c descriptor fd and the name of its file. If it is a
- * socket, also append its addresses. Also append what the file itself is
+ * Append to the text of c descriptor fd and the name of its file. If the file
+ * is a socket, also append its addresses. Also append what the file itself is
  * waiting for.
  */
 void

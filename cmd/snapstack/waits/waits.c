@@ -37,9 +37,9 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 
 /*
  * Find out whether the stop interrupted a system call of the thread with
- * registers r. If so, set *nr and arg to that call, and return true. Its result
- * is then EINTR, or ERESTARTSYS or a similar code of linux/errno.h, which means
- * that it will be restarted.
+ * registers r. If so, set *nr and arg to that call, and return true. The result
+ * of the call is then EINTR, or ERESTARTSYS or a similar code of linux/errno.h,
+ * which means that the call will be restarted.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -69,10 +69,10 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * Return the name of the call that restart_syscall(2) resumes. A thread resumes
- * a call with a timeout in this way after an earlier stop. On amd64 the name is
- * read from the code: the instruction before the syscall loads the number of
- * the call. Return NULL if it is not known.
+ * Return the name of the call that restart_syscall(2) resumes. After an earlier
+ * stop, a thread resumes a call with a timeout in this way. On amd64, read the
+ * call number from the code: the instruction before the syscall instruction
+ * loads it. Return NULL if the name is not known.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
@@ -120,12 +120,11 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * Find out whether the call waits for the end of a thread, as pthread_join(3)
- * does. The kernel clears the futex at address addr when that thread ends. word
- * is the value of the futex. If the snapshot does not record the address that
- * the kernel clears, recognize glibc's struct pthread, in which the head of
- * the robust mutex list follows the thread ID. If a thread is found, append it
- * and return true.
+ * If the call is waiting for a thread to end, as pthread_join(3) does, append
+ * that thread and return true. The kernel clears the futex at address addr when
+ * the thread ends. word is the value of the futex. If the snapshot does not
+ * record the address that the kernel clears, recognize glibc's struct pthread,
+ * in which the head of the robust mutex list follows the thread ID.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
@@ -145,10 +144,10 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 }
 
 /*
- * Append the owner of the mutex or thread that the call is waiting for with
- * futex(2). In a glibc mutex, the owner is two words after the futex (struct
- * __pthread_mutex_s). In a musl mutex it is in the futex. The same holds for a
- * glibc mutex that inherits priority or is robust.
+ * Append the thread, or the owner of the mutex, that the call is waiting for
+ * with futex(2). In a glibc mutex, the owner is two words after the futex
+ * (struct __pthread_mutex_s). It is in the futex itself in a musl mutex, and in
+ * a glibc mutex that inherits priority or is robust.
  */
 static void
 put_futex(struct call *c)
@@ -180,8 +179,8 @@ put_futex(struct call *c)
 }
 
 /*
- * Append the struct timespec at address addr. Calls named *time64 use the one
- * of 64-bit systems.
+ * Append the time in the struct timespec at address addr. Calls named *time64
+ * use the struct of 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
@@ -197,8 +196,8 @@ put_time(struct call *c, uint64_t addr, bool until)
 }
 
 /*
- * Append the timeout of a call, if it has one. This is a struct timespec or a
- * number of milliseconds.
+ * Append the timeout of a call, if it has one. The timeout is a struct timespec
+ * or a number of milliseconds.
  */
 static void
 put_limit(struct call *c)
