@@ -187,9 +187,10 @@ put_call(struct program *p, const struct call *c)
 }
 
 /*
- * Make filter p. It allows the calls that every program needs, and the groups
- * of calls in programs, a set of CALLS_ bits. All other calls fail, and so do
- * calls of a table other than that of machine, such as 32-bit ones.
+ * Build in p a filter that allows the calls that every program needs, and the
+ * groups of calls that the CALLS_ bits in programs select. All other calls
+ * fail, and so do calls of an architecture other than machine, such as 32-bit
+ * ones.
  */
 static void
 make(struct program *p, unsigned int programs, uint32_t machine)
@@ -216,12 +217,12 @@ make(struct program *p, unsigned int programs, uint32_t machine)
 }
 
 /*
- * Restrict this process and its later threads to the system calls that every
- * program needs, and to the groups of calls in programs, a set of CALLS_ bits.
- * The process must have one thread and no_new_privs. Return 0, or -1 with errno
- * set. This fails if the kernel does not support filters. It also fails on an
- * untested machine, since on some machines clone(2) takes its flags in another
- * argument.
+ * Restrict this process, and threads that it creates later, to the system calls
+ * that every program needs, and to the groups of calls that the CALLS_ bits in
+ * programs select. The process must have one thread and no_new_privs. Return 0,
+ * or -1 with errno set. This fails if the kernel does not support filters. It
+ * also fails on untested machines: on some, clone(2) takes its flags in a
+ * different argument.
  */
 int
 callfilter_apply(unsigned int programs)

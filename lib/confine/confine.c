@@ -63,8 +63,9 @@ dir_make(const char *path)
 
 /*
  * Confine this process, which must have one thread, to what c needs. Skip each
- * kind of confinement that the kernel does not support; confine_lacks names
- * them. Return 0, or -1 with errstr set if the helper cannot be started.
+ * kind of confinement that the kernel does not support; confine_lacks() names
+ * the kinds skipped. Return 0, or -1 with errstr set if the helper cannot be
+ * started.
  */
 int
 confine(const struct confined *c)
@@ -90,7 +91,7 @@ confine(const struct confined *c)
 
 /*
  * Return the kinds of confinement that the kernel does not support, as text
- * that follows "no" in a message. Return NULL if it supports all.
+ * that follows "no" in a message. Return NULL if it supports them all.
  */
 const char *
 confine_lacks(void)
@@ -99,10 +100,9 @@ confine_lacks(void)
 }
 
 /*
- * Make the helper call the function act of struct confined. Return 0 with *fd
- * set to the descriptor that act returned, which the caller owns. Return 1 if
- * act failed; it has then printed a message. Return -1 with errstr set on other
- * errors.
+ * Make the helper call act() of struct confined. Return 0 with *fd set to the
+ * descriptor that act() returned; the caller owns it. Return 1 if act() failed,
+ * after printing a message. Return -1 with errstr set on other errors.
  */
 int
 confine_act(int *fd)

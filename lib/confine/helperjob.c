@@ -28,7 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK = 100000 }; /* microseconds between checks that the program runs */
+enum { LOOK = 100000 }; /* microseconds between checks that the program is still
+			   running */
 
 /*
  * State of the helper.
@@ -68,8 +69,9 @@ job_elf(const char *path)
 }
 
 /*
- * Return true if path is a name of the output. If there may be several outputs,
- * this can also be a name with a suffix, such as NAME.812 or NAME.812.2.
+ * Return true if path is the name of the output. If there may be several
+ * outputs, path may also be that name with a suffix, as in NAME.812 or
+ * NAME.812.2.
  */
 static bool
 is_output(const struct confined *c, const char *path)
@@ -94,7 +96,7 @@ job_drop(void)
 
 /*
  * Create the output file path. Opening a fifo waits for a reader; meanwhile a
- * timer checks that the confined program still runs.
+ * timer checks that the confined program is still running.
  */
 static int
 job_create(const char *path)
@@ -120,9 +122,9 @@ job_act(void)
 }
 
 /*
- * Carry out the request that letter stands for. path is its argument. Set *rc
- * to its result, or to -1 with errstr set on failure. Return the descriptor
- * that the request yields, or -1 if there is none.
+ * Carry out the request that letter selects, with argument path. Set *rc to the
+ * result, or to -1 with errstr set on failure. Return the descriptor that the
+ * request yields, or -1 if there is none.
  */
 static int
 job_do(char letter, const char *path, int *rc)
@@ -194,7 +196,8 @@ work(int sock)
 /*
  * Run the helper. Of the descriptors inherited from the program, close all but
  * the socket: readers of the program's pipes must see end of file when the
- * program ends. If there is an act, also keep standard error, for its messages.
+ * program ends. If struct confined has an act(), also keep standard error, for
+ * the messages of act().
  */
 static void __attribute__((noreturn))
 job_main(int sock)
@@ -224,9 +227,10 @@ job_main(int sock)
 }
 
 /*
- * Start the helper of the program that c confines. The helper ends when the
- * program does. If made is set, c->outdir was created for the program; the
- * helper removes it at the end if it is empty. Return 0, or -1 with errno set.
+ * Start the helper for the program that c confines. The helper ends when the
+ * program does. If made is set, c->outdir was created for the program; at the
+ * end the helper removes this directory if it is empty. Return 0, or -1 with
+ * errno set.
  */
 int
 helperjob_start(const struct confined *c, bool made)

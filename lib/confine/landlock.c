@@ -61,10 +61,10 @@ rights_known(long version)
 }
 
 /*
- * Add a rule that allows access to file fd. If fd is a directory, the rule is
- * for everything below it. access has the rights; those that are not in known
- * are left out. Ignore errors: if the rule was needed, opening the file fails
- * later. A file outside of file systems, such as a pipe, needs no rule.
+ * Add a rule that grants the rights in access to file fd, except those missing
+ * from known. If fd is a directory, the rule covers everything below it. Ignore
+ * errors: if the rule was needed, opening the file fails later. A file outside
+ * of file systems, such as a pipe, needs no rule.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)
@@ -114,7 +114,7 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 
 /*
  * Allow this thread, and the threads it creates later, to open only the files
- * that c needs. Return 0, or -1 if the kernel does not support that.
+ * that c needs. Return 0, or -1 if Landlock is not available.
  */
 int
 landlock_apply(const struct confined *c)

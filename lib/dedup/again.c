@@ -47,11 +47,10 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Find kilobytes of segment seg that were already described as part of another
- * image. They are in extent e and begin at kilobyte kb of the segment. Set
- * *place to the place of the first. Return the number of consecutive kilobytes,
- * from kb on, that were described and whose outcome is known. Return 0 if this
- * is not so for kilobyte kb itself.
+ * Find out how many consecutive kilobytes of segment seg, starting at kilobyte
+ * kb in extent e, were already described as part of another image and have a
+ * known outcome. Set *place to the place of the first. Return their number, or
+ * 0 if kilobyte kb itself is not such a kilobyte.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -87,9 +86,9 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Append to block b the n kilobytes that were described earlier, starting at
- * place, or as many as fit. If n is BLOCK or more, they need a block of their
- * own, so do nothing unless b is empty.
+ * Append to block b the n kilobytes that were described earlier from place on,
+ * or as many of them as fit. If n is BLOCK or more, the kilobytes need a block
+ * of their own, so do nothing unless b is empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

@@ -23,9 +23,10 @@ block_page(const struct block *b, size_t i)
 
 /*
  * Compare pages of block b with the pages at their places in target. page lists
- * n pages of b; compare the first of them, as many as have their targets in one
- * source. Set target to PLACE_NONE for those that differ or whose target cannot
- * be read. Return the number of pages compared, or -1 with errstr set.
+ * n pages of b; compare the first ones, as many as have their targets in the
+ * same source. Set the target of a page to PLACE_NONE if the two differ or the
+ * target cannot be read. Return the number of pages compared, or -1 with errstr
+ * set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,
@@ -58,10 +59,10 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Compare the pages of block b that l lists with the pages at their places in
- * target. Those were described before the block. Set target to PLACE_NONE for
- * pages that differ or whose target cannot be read. *last is as for
- * place_segment. Return 0, or -1 with errstr set.
+ * Compare each page of block b that l lists with the page at its place in
+ * target, which was described before the block. Set the target of a page to
+ * PLACE_NONE if the two differ or the target cannot be read. *last is as for
+ * place_segment(). Return 0, or -1 with errstr set.
  */
 int
 candidates_check(const struct dedup *d, size_t *last, const struct block *b,
@@ -79,9 +80,9 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Find the pages of b that equal pages described before it. b has been read.
- * Set the state of the pages found to PAGE_FOUND. Some may be missed, for
- * example after errors; judge_block looks for them again.
+ * Find the pages of block b, which has been read, that equal pages described
+ * before the block. Set their state to PAGE_FOUND. Some such pages may be
+ * missed, for example after errors; judge_block() looks for them again.
  */
 void
 block_find(struct dedup *d, struct block *b)

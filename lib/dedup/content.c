@@ -49,9 +49,9 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Find an earlier page that equals page i of b, and set *place to it. This
- * compares all pages with the same hash. Set *place to PLACE_NONE if there is
- * none. Return 0, or -1 with errstr set.
+ * Compare page i of b with all earlier pages that have the same hash. Set
+ * *place to the place of one that equals it, or to PLACE_NONE if there is none.
+ * Return 0, or -1 with errstr set.
  */
 static int
 find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
@@ -90,7 +90,8 @@ judge_slowly(struct dedup *d, const struct block *b, size_t i)
 
 /*
  * Record page i of b as written raw, whether it is new or not. Later pages can
- * refer to it only if it is whole and new. Return 0, or -1 with errstr set.
+ * refer to it only if it is new and a whole kilobyte. Return 0, or -1 with
+ * errstr set.
  */
 static int
 judge_unshared(struct dedup *d, const struct block *b, size_t i)
@@ -153,9 +154,9 @@ judge_candidates(struct dedup *d, const struct block *b)
 }
 
 /*
- * Make the second pass over block b: compare the pages with their targets in
- * earlier blocks. All are compared in a few reads. Judge those that differ one
- * by one. Return 0, or -1 with errstr set.
+ * Make the second pass over block b: compare pages with their targets in
+ * earlier blocks, in a few reads. Judge the pages that differ one at a time.
+ * Return 0, or -1 with errstr set.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -178,10 +179,10 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Return how many of the n places from place on have the same verdict as the
- * first. The places have identities and are in earlier blocks of d. Set
- * *verdict to the verdict. Set *target to the place of the page that equals the
- * first; for a page written raw, this is place itself.
+ * Return how many of the n places, starting at place, have the same verdict as
+ * the first. The places have identities and are in earlier blocks of d. Set
+ * *verdict to that verdict. Set *target to the place of the page that equals
+ * the first one; for a page that was written raw, this is place itself.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,

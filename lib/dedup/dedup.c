@@ -25,9 +25,9 @@
 #include <string.h>
 
 /*
- * Make a deduplicator for one snapshot. It calls found with arg and each
- * finding, in order. found returns -1 to stop. Return the deduplicator, or NULL
- * with errstr set.
+ * Make a deduplicator for one snapshot. It calls found() with arg and each
+ * finding, in order; found() returns -1 to stop. Return the deduplicator, or
+ * NULL with errstr set.
  */
 struct dedup *
 dedup_new(finding_fn found, void *arg)
@@ -100,10 +100,10 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Set the members of finding f other than verdict, n, data and why, and report
- * it. It is for the kilobytes of block b from index i on. If they equal earlier
- * kilobytes, target is the place of those; then limit f->n to the segment that
- * contains target.
+ * Report finding f, for the kilobytes of block b from index i on, after setting
+ * all its members but verdict, n, data and why. If these kilobytes equal
+ * earlier ones, target is the place of the earlier ones; then limit f->n to the
+ * segment that contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,
@@ -191,7 +191,7 @@ dedup_judge(struct dedup *d)
 
 /*
  * Plan and submit the blocks of a described segment. When all blocks are in
- * use, judge the oldest.
+ * use, judge the oldest one.
  */
 static int
 segment_submit(struct dedup *d, const struct described *desc)
@@ -214,11 +214,10 @@ segment_submit(struct dedup *d, const struct described *desc)
 }
 
 /*
- * Describe the n segments at seg: report findings for all of their pages. All
- * are reported, in page order, before this returns. The segments must live as
- * long as d. If last is set, report the very last page as RAW, ZERO or LOST,
- * never as SAME. Return 0, or -1 with errstr set if this fails or found
- * returned -1.
+ * Describe the n segments at seg: report findings for all of their pages, in
+ * page order, before returning. The segments must live as long as d. If last is
+ * set, report the very last page as RAW, ZERO or LOST, never as SAME. Return 0,
+ * or -1 with errstr set on failure or if found() returned -1.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

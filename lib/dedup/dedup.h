@@ -11,7 +11,7 @@ enum verdict {
 	VERDICT_RAW,		/* must be written: new, or not allowed to refer
 				   to another page */
 	VERDICT_ZERO,
-	VERDICT_SAME,		/* equals an earlier page, at addr of image */
+	VERDICT_SAME,		/* equals the earlier page at addr in image */
 	VERDICT_LOST		/* the page could not be read */
 };
 
@@ -23,7 +23,7 @@ struct finding {		/* result for a run of kilobytes; all
 				   base */
 	uint64_t	 n;
 	uint64_t	 place;	/* place (dedup.c) of the first kilobyte */
-	const uint8_t	*data;	/* RAW: n * KB bytes, valid until found
+	const uint8_t	*data;	/* RAW: n * KB bytes, valid until found()
 				   returns */
 	const struct image *image; /* SAME: image of the earlier page */
 	uint64_t	 addr;

@@ -13,7 +13,7 @@
 enum { BLOCK = 256 };		/* maximum kilobytes in a block */
 
 enum page_state {
-	PAGE_READ, /* to be read; after the fetch: was read */
+	PAGE_READ, /* to be read or, after the fetch, read */
 	PAGE_ZERO,
 	PAGE_IDENTICAL,		/* its identity was seen before */
 	PAGE_FOUND,		/* read, and equal to an earlier page */
@@ -48,7 +48,7 @@ struct block {
 	size_t		 nwant;
 	size_t		 nslot;
 	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
-	int		 rc;	/* -1: the fetch failed; why has the error */
+	int		 rc;	/* -1: the fetch failed; the error is in why */
 	char		 why[256]; /* the error, or why the last lost page could
 				      not be read */
 };
@@ -104,7 +104,7 @@ struct again { /* cached answer: whether an image was described before */
 	const struct image *image; /* borrowed; the image that the answer is
 				      for */
 	bool		 described; /* image was described completely */
-	size_t		 first;	/* index in desc of its first segment */
+	size_t		 first;	/* index in desc of the image's first segment */
 };
 
 struct dedup {
@@ -116,13 +116,13 @@ struct dedup {
 	struct described *desc;		/* owned; in ascending order */
 	size_t		 ndesc;
 	struct again	 again;
-	size_t		 lastdesc;	/* index in desc of the last place
-					   found by judge or plan */
+	size_t		 lastdesc;	/* index in desc of the segment last
+					   found while judging or planning */
 	struct outcome	*outcome;		/* owned; in ascending order */
 	size_t		 noutcome;
 	size_t		 capoutcome;
-	size_t		 lastoutcome;	/* index in outcome of the last one
-					   found */
+	size_t		 lastoutcome;	/* index in outcome where the next
+					   search begins */
 	struct kept	*kept;		/* owned; in ascending order */
 	size_t		 nkept;
 	size_t		 capkept;
@@ -134,8 +134,8 @@ struct dedup {
 	uint8_t		 secret[SECRETSIZE];
 	struct judgement j;
 	struct window	 window;
-	uint64_t	 before[WINDOW]; /* for each group of window, the
-					    place where it was described, or
+	uint64_t	 before[WINDOW]; /* for each group of window, the place
+					    where it was described before, or
 					    PLACE_NONE */
 	uint64_t	 now[WINDOW];	/* buffer for identities that are
 					   queried again */

@@ -70,7 +70,7 @@ block_read(struct block *b)
 /*
  * Read a block and examine its pages: detect zero pages, hash the others, and
  * find those that were described before. dedup is a struct dedup, and job a
- * struct block. On failure set rc and why of the block. This is the work
+ * struct block. On failure set the block's rc and why. This is the work
  * function of the ring.
  */
 void

@@ -65,9 +65,9 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Check whether the n groups of pages from place on still have the identities
- * id. A page frame may have moved since it was described. Return the number of
- * groups before the first that has another identity.
+ * Check that the n groups of pages from place on still have the identities in
+ * id: page frames may have moved since they were described. Return the number
+ * of groups before the first with a different identity.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -93,8 +93,8 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * For each of n groups of pages, find the place where it was described before.
- * id[i] is the identity of the group; set place[i] to the place, or to
+ * For each of n groups of pages, find the place where the group was described
+ * before. id[i] is the identity of group i; set place[i] to its place, or to
  * PLACE_NONE. Groups that followed each other before are likely to do so again,
  * so after a match compare longer runs.
  */
@@ -142,9 +142,9 @@ identity_affordable(const struct dedup *d)
 }
 
 /*
- * Make the window contain kilobyte kb of segment seg, where a group begins. e
- * is the extent that contains kb; its source has identities. The window ends at
- * or before the end of e.
+ * Make the window contain kilobyte kb of segment seg; a group of pages begins
+ * there. e is the extent that contains this kilobyte; the source of e has
+ * identities. The window ends at or before the end of e.
  */
 static void
 window_open(struct dedup *d, const struct segment *seg,
@@ -171,8 +171,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * Return how many groups of pages in the window, from g on, were described one
- * after another. Return 0 if group g was not described.
+ * Return how many groups of pages in the window, from g on, were described
+ * earlier as one run. Return 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -213,9 +213,10 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan group of pages g of the window in block b. If it was described before,
- * it need not be read. Otherwise it is read from loc in src, and its identity
- * is added to the index. Return 0, or -1 with errstr set.
+ * Plan group g of the window in block b. If the group was described before, it
+ * need not be read. Otherwise plan to read it from loc in src, and add its
+ * identity to the index if that is useful and affordable. Return 0, or -1 with
+ * errstr set.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -244,10 +245,10 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan in block b which groups of pages of the window, from g on, must be read.
- * They are at loc in src. Stop when b is full, or before a long run that was
- * described earlier; such a run becomes a block of its own. Return 0, or -1
- * with errstr set.
+ * Plan in block b the groups of pages of the window, from g on. Those that must
+ * be read are consecutive in src, where group g is at loc. Stop when b is full,
+ * or before a long run that was described earlier; such a run becomes a block
+ * of its own. Return 0, or -1 with errstr set.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,

@@ -117,7 +117,7 @@ index_free(struct index *ix)
 }
 
 /*
- * Allow this thread to look up entries, until it calls index_release. The
+ * Allow this thread to look up entries, until it calls index_release(). The
  * thread that adds entries must not call this.
  */
 void
@@ -194,8 +194,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 }
 
 /*
- * Move all entries of shard from, which is smaller, to shard sh. Return false
- * if they would fill the last slot, which must stay empty.
+ * Copy all entries of the smaller shard *from to shard sh. Return false if they
+ * would fill the last slot of sh, which must stay empty.
  */
 static bool
 shard_spread(struct shard *sh, const struct shard *from)
@@ -284,8 +284,8 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 }
 
 /*
- * Return the first place under hash, or PLACE_NONE. Set *c for index_next,
- * which returns the others; it is valid until the next index_add.
+ * Return the first place under hash, or PLACE_NONE. Set *c for index_next(),
+ * which returns the others; *c is valid until the next call of index_add().
  */
 uint64_t
 index_first(const struct index *ix, uint64_t hash, struct cursor *c)
@@ -305,7 +305,7 @@ index_first(const struct index *ix, uint64_t hash, struct cursor *c)
 }
 
 /*
- * Return the next place under the hash given to index_first, or PLACE_NONE.
+ * Return the next place under the hash given to index_first(), or PLACE_NONE.
  */
 uint64_t
 index_next(struct cursor *c)

@@ -20,8 +20,8 @@ struct shard {
 
 struct index {
 	struct shard	 shard[SHARDS];
-	struct shard	 spare;	/* memory to be used by the next shard that
-				   grows, or empty */
+	struct shard	 spare;	/* memory for the next shard that grows; or
+				   empty */
 	pthread_rwlock_t moving; /* write-locked while slots are replaced */
 };
 

@@ -25,7 +25,7 @@ place_give(struct dedup *d, const struct segment *seg)
 
 /*
  * Return the segment that contains place. *last caches the index of the
- * previous answer. Each thread has its own, which begins at 0.
+ * previous answer. Each thread has its own cache, initially 0.
  */
 const struct described *
 place_segment(const struct dedup *d, uint64_t place, size_t *last)
@@ -41,8 +41,8 @@ place_segment(const struct dedup *d, uint64_t place, size_t *last)
 
 /*
  * Return the source of the kilobyte at place, or NULL if it is zero. Set *loc
- * to its location in the source. Set *n to the number of kilobytes from it to
- * the end of its extent. *last is as for place_segment.
+ * to the kilobyte's location in the source, and *n to the number of kilobytes
+ * from there to the end of the extent. *last is as for place_segment().
  */
 struct source *
 place_source(const struct dedup *d, uint64_t place, size_t *last,
@@ -61,8 +61,8 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 }
 
 /*
- * Return true if references may point to pages of segment s. They must not if
- * another segment covers some of its addresses, or if it is one of several
+ * Return true if references may point to pages of segment s. They may not if
+ * another segment covers some of the addresses of s, or if s is one of several
  * segments of a text: Plan 9's readers know only the last of these.
  */
 bool

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 enum {
-	WAITING = 4,		/* maximum buffers that wait to be written */
+	WAITING = 4,		/* maximum number of buffers waiting to be
+				   written */
 	BEGIN = 8 * 1024 * 1024	/* bytes after which disk_begin starts
 				   write-back */
 };
@@ -36,10 +37,10 @@ struct behind {
 
 /*
  * Start write-back of file fd, so that a later fsync(2) has little to do. The
- * file is written sequentially; n bytes were just written, and at is their
- * offset. *w is zero at first, and keeps the range, including holes, whose
- * write-back has not started. This has no effect on file systems without a
- * disk.
+ * file is written sequentially; its last n bytes were just written at offset
+ * at. *w is zero before the first call; it keeps the range, including holes,
+ * whose write-back has not started. This has no effect on file systems without
+ * a disk.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)
@@ -82,10 +83,10 @@ piece_free(void *job)
 }
 
 /*
- * Start write-behind: writes in the background, from buffers of size bytes. Set
- * kept if the files will be synced: write-back to the disk then starts early.
- * Return a handle, or NULL with errstr set. The caller frees the handle with
- * behind_end.
+ * Start write-behind: writes in the background, from buffers of size bytes. If
+ * kept is set, the files will be synced, so write-back to the disk starts
+ * early. Return a handle, or NULL with errstr set. The caller frees the handle
+ * with behind_end().
  */
 struct behind *
 behind_new(size_t size, bool kept)
@@ -108,7 +109,7 @@ behind_new(size_t size, bool kept)
 /*
  * Write the first n bytes of *buf to file fd at offset at, in the background.
  * *buf must be from malloc(3). It is replaced by another buffer of the same
- * size. fd must stay open until behind_end. Return 0, or -1 with errno set if
+ * size. fd must stay open until behind_end(). Return 0, or -1 with errno set if
  * an earlier write failed.
  */
 int

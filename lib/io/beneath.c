@@ -113,8 +113,8 @@ beneath_reopen(int fd, int flags)
 }
 
 /*
- * Return true if name in directory dir, which was opened as fd, may be
- * followed. If it is a symbolic link, it must belong to us, to root, or to the
+ * Return true if name in directory dir may be followed. fd is the file that was
+ * opened by that name. A symbolic link must belong to us, to root, or to the
  * owner of its target. This is the rule of fs.protected_symlinks in
  * proc_sys_fs(5).
  */

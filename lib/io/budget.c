@@ -13,9 +13,9 @@ enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
  * Return the number of bytes that regular file fd takes on disk. st is its
- * status. If it has no holes, return its size, since some file systems update
- * the block count late. Nothing has been read from fd. from is its present
- * offset, which does not change.
+ * status. If the file has no holes, return its size, since some file systems
+ * update the block count late. Nothing has been read from fd. Its offset is
+ * from, before and after the call.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -43,7 +43,8 @@ input_taken(const struct input *in)
 
 /*
  * Return the maximum number of bytes of memory that the data from stream in may
- * take. If the stream is not a regular file, this grows as it is read.
+ * take. If the stream is not a regular file, the maximum grows as the stream is
+ * read.
  */
 uint64_t
 input_room(const struct input *in)

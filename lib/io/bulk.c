@@ -35,7 +35,7 @@ bulk_write(struct bulk *k)
 }
 
 /*
- * Append the n bytes at data to k. bulk_finish reports errors.
+ * Append the n bytes at data to k. bulk_finish() reports errors.
  */
 void
 bulk_add(struct bulk *k, const void *data, size_t n)
@@ -65,7 +65,7 @@ bulk_join(struct bulk *k, uint8_t **data)
 
 /*
  * Set *data to all bytes of k, and *len to their number. Leave k empty, even on
- * failure. The caller frees *data with data_free. Return 0, or -1 with errstr
+ * failure. The caller frees *data with data_free(). Return 0, or -1 with errstr
  * set.
  */
 int

@@ -22,7 +22,8 @@ struct gunzip {
 	uint64_t	 member; /* number of the current member, from 1 */
 	uint64_t	 begin;	/* its offset in the compressed stream */
 	bool		 ours;
-	uLong		 lens; /* CRC-32 of the lengths of our members so far */
+	uLong		 lens; /* CRC-32 of the lengths of our members read so
+				  far */
 	bool		 partial; /* the last member had less than GZIP_RAW
 				     bytes */
 	bool		 last;	/* the empty member at the end was read */
@@ -37,8 +38,8 @@ struct gunzip {
 };
 
 /*
- * Decompress the current member, which we wrote, to g->raw. h is its header,
- * which is still in the input buffer.
+ * Decompress the current member, one of ours, into g->raw. Its header h is
+ * still in the input buffer.
  */
 static int
 read_ours(struct gunzip *g, const struct gzhead *h)
@@ -130,10 +131,10 @@ read_member(struct gunzip *g)
 }
 
 /*
- * Decompress a part of a member that we did not write. Bytes before an error
- * are returned first; the next call of inflate(3) reports the error again.
- * Return the number of bytes. Return 0 if there are none yet or the member
- * ended, or -1 with errstr set.
+ * Decompress a part of a member that we did not write. If there are bytes
+ * before an error, return these first; the next call of inflate() reports the
+ * error again. Return the number of bytes, 0 if there are none yet or the
+ * member ended, or -1 with errstr set.
  */
 static ssize_t
 read_other(struct gunzip *g, void *buf, size_t most)

@@ -34,8 +34,8 @@ helper_end(void)
 }
 
 /*
- * Use helper process pid, at socket sock, from now on. End the helper when the
- * program exits.
+ * From now on use helper process pid, at the other end of socket sock. End the
+ * helper when the program exits.
  */
 void
 helper_set(int sock, pid_t pid)
@@ -70,11 +70,11 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Have the helper carry out a request. The letter in what selects the request
- * (confine/helperjob.c), and path, which may be NULL, is its argument. Set *rc
- * to the result; on failure this is -1, with errno and errstr set. Return the
- * descriptor that the helper passed, which the caller owns, or -1 if there is
- * none.
+ * Make the helper carry out the request that the letter in what selects
+ * (confine/helperjob.c). path is the argument of the request, and may be NULL.
+ * Set *rc to the result; on failure this is -1, with errno and errstr set.
+ * Return the descriptor that the helper passed, which the caller owns, or -1 if
+ * there is none.
  */
 int
 helper_ask(char what, const char *path, int *rc)
@@ -108,7 +108,8 @@ helper_ask(char what, const char *path, int *rc)
 
 /*
  * Tell the helper to end, and wait until it has ended. Do nothing if it may be
- * blocked in a request: it ends when we do. This is safe in signal handlers.
+ * blocked in a request: the helper ends when we do. This is safe in signal
+ * handlers.
  */
 void
 helper_quit(void)

@@ -12,7 +12,7 @@
 /*
  * Make stream in return decompressed bytes. size is their number, or UINT64_MAX
  * if it is unknown. The compressed stream, with its buffer, becomes in->packed.
- * begin sets up in->inflater. Return 0, or -1 with errstr set.
+ * begin() sets up in->inflater. Return 0, or -1 with errstr set.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
@@ -42,10 +42,10 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 
 /*
  * If stream in is compressed with gzip or zstd, replace it by the decompressed
- * stream. Nothing may have been skipped before. If we wrote the stream
- * (snap(6)) and it is in a regular file, its size is known and it allows random
- * access. If salvage is set, this is so even if it is damaged; later reads
- * report the damage. Return 0, or -1 with errstr set.
+ * stream. Nothing may have been skipped before. A stream that we wrote
+ * (snap(6)), in a regular file, has a known size and allows random access. If
+ * salvage is set, this is so even if the stream is damaged; later reads report
+ * the damage. Return 0, or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)

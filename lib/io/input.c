@@ -17,7 +17,7 @@
 
 /*
  * Open the file at path as a stream. If path is NULL or "-", use standard
- * input. The caller closes the stream with input_close. Return the stream, or
+ * input. The caller closes the stream with input_close(). Return the stream, or
  * NULL with errstr set.
  */
 struct input *
@@ -147,7 +147,7 @@ input_close(struct input *in)
 }
 
 /*
- * Add to in->sums the skipped bytes in the buffer that were not added yet.
+ * Add to in->sums the skipped bytes in the buffer that have not been added yet.
  */
 static void
 input_tally(struct input *in)
@@ -232,7 +232,7 @@ input_more(struct input *in)
 /*
  * Read until the buffer contains at least n bytes. They start at in->buf +
  * in->start. Return the number of bytes there. It is less than n at the end of
- * the stream or before an error; input_end tells which.
+ * the stream or before an error; input_end() tells which.
  */
 size_t
 input_fill(struct input *in, size_t n)
@@ -258,7 +258,7 @@ input_fill(struct input *in, size_t n)
 
 /*
  * Return the next n bytes of stream in, without skipping them. They are valid
- * until the next call. Return NULL if there are fewer; input_end tells why.
+ * until the next call. Return NULL if there are fewer; input_end() tells why.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
@@ -267,8 +267,8 @@ input_peek(struct input *in, size_t n)
 }
 
 /*
- * Return 0 if input_fill had too few bytes because the stream ends, or -1 with
- * errstr set if reading failed.
+ * Return 0 if input_fill() had too few bytes because the stream ends, or -1
+ * with errstr set if reading failed.
  */
 int
 input_end(const struct input *in)
@@ -348,8 +348,8 @@ input_seek(struct input *in, uint64_t pos)
 
 /*
  * Fill the buffer of stream in with its first n bytes, or as many as can be
- * decompressed. Do this even if the stream is damaged. Do nothing unless it is
- * a compressed file with random access.
+ * decompressed, even if the stream is damaged. Do nothing unless it is a
+ * compressed file with random access.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -365,8 +365,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Keep at most mib MiB of decompressed data of stream in in memory. This has no
- * effect unless the stream is a compressed file with random access.
+ * Keep in memory at most mib MiB of the decompressed data of stream in. This
+ * has no effect unless the stream is a compressed file with random access.
  */
 void
 input_keep(struct input *in, size_t mib)
@@ -406,7 +406,7 @@ input_cut(struct input *in, uint64_t pos)
 
 /*
  * Add all bytes of stream in that are skipped from now on to sums. If sums is
- * NULL, stop.
+ * NULL, stop doing that.
  */
 void
 input_sum(struct input *in, struct sums *sums)

@@ -29,7 +29,7 @@ struct sums {
 
 struct inflater {
 	ssize_t		(*read)(struct input *packed, void *state, void *buf,
-			    size_t n);	/* as read(2), but -1 with errstr set */
+			    size_t n);	/* like read(2), but sets errstr */
 	void		(*free)(void *state);
 };
 
@@ -38,7 +38,7 @@ struct input {
 	char		*name;	/* owned */
 	uint8_t		*buf;	/* owned */
 	size_t		 cap;
-	size_t		 start;	/* index of the first byte not skipped */
+	size_t		 start;	/* index in buf of the first byte not skipped */
 	size_t		 end;
 	uint64_t	 pos;	/* position of buf[start] in the stream */
 	uint64_t	 size;	/* bytes of the stream; UINT64_MAX: unknown,
@@ -49,14 +49,14 @@ struct input {
 				    or in the decompressed gzfile */
 	struct stat	 st;	/* from fstat(2) when it was opened */
 	bool		 eof;
-	bool		 failed; /* the next byte cannot be read; why has the
-				    error */
+	bool		 failed; /* the next byte cannot be read; the error is
+				    in why */
 	char		 why[512];
 	struct input	*packed; /* owned, except fd, which is shared; the
 				    compressed stream, or NULL */
 	const struct inflater *inflater; /* decompresses packed */
 	void		*state;	/* owned by inflater */
-	struct gzipfile	*gzfile; /* owned; compressed file to read at random,
+	struct gzipfile	*gzfile; /* owned; compressed file with random access,
 				    or NULL */
 	bool		 random; /* read with pread(2) at pos, not
 				    sequentially */
@@ -64,7 +64,8 @@ struct input {
 				   stream */
 	struct sums	*sums;	/* borrowed; checksums of skipped bytes; or
 				   NULL */
-	size_t		 verified; /* buf up to this index is in sums */
+	size_t		 verified; /* bytes of buf before this index are in
+				      sums */
 	struct progress	*progress; /* borrowed; counts bytes read; or NULL */
 };
 

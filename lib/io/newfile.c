@@ -50,7 +50,7 @@ output_cleanup(void)
 }
 
 /*
- * Record for output_cleanup that f now has a temporary name.
+ * Record for output_cleanup() that f now has a temporary name.
  */
 static void
 newfile_named(const struct newfile *f)
@@ -108,10 +108,10 @@ newfile_create(struct newfile *f)
 /*
  * Decide what to do with the existing file at f->path. at is its O_PATH
  * descriptor, and st its status. A symbolic link is replaced, never followed. A
- * link to something other than a file is an error, since its user expects the
- * output there. Return 1 if the new file is to replace the existing one. Return
- * 0 if the existing one was opened as f->fd. Return -1 with errstr set on
- * errors.
+ * link to something other than a file is an error, since users of such a link
+ * expect the output at its target. Return 1 if the new file is to replace the
+ * existing one. Return 0 if the existing one was opened as f->fd. Return -1
+ * with errstr set on errors.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -136,14 +136,14 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* as open(2) fails for a socket */
+		errno = ENXIO;	/* the error of open(2) for a socket */
 		return errstr_sys("%s", f->path);
 	}
 }
 
 /*
  * Look for an existing file at f->path. Return 1 if there is none, otherwise
- * the result of newfile_find.
+ * the result of newfile_find().
  */
 static int
 newfile_look(struct newfile *f)
@@ -237,7 +237,7 @@ newfile_link(struct newfile *f)
 /*
  * Block the signals that would end us, and save the old mask in *old. Call this
  * before the name of a file changes: until the change is recorded,
- * output_cleanup could miss it.
+ * output_cleanup() could miss it.
  */
 static void
 signals_hold(sigset_t *old)
@@ -252,10 +252,11 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Create file f, to be called path, readable only by its owner. A device or
- * fifo that belongs to us or root is opened instead, and so is a descriptor
- * passed to us (outname.c). To open a fifo, wait for a reader, or until a
- * signal ends us. Return 0, or -1 with errstr set.
+ * Create file f, to be called path, readable only by its owner. If path is a
+ * device or fifo that belongs to us or root, open that instead. If path names a
+ * descriptor passed to us (outname.c), use that descriptor. Opening a fifo
+ * waits for a reader, or until a signal ends us. Return 0, or -1 with errstr
+ * set.
  */
 int
 newfile_open(struct newfile *f, const char *path)
@@ -288,8 +289,8 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if f is a new file, which is gone if it is closed without
- * newfile_finish.
+ * Return true if f is a new file: one that vanishes if it is closed without
+ * newfile_finish().
  */
 bool
 newfile_isnew(const struct newfile *f)

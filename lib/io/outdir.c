@@ -17,8 +17,8 @@
 
 struct outdir {
 	int		 fd;	/* owned */
-	int		 parent; /* owned; parent directory, or -1 if we did
-				    not create this one */
+	int		 parent; /* owned; parent directory, or -1 if we did not
+				    create this directory */
 	char		*path;	/* owned */
 	char		**name;	/* owned; names of files created in it */
 	size_t		 n;
@@ -54,8 +54,8 @@ path_trim(const char *path)
 }
 
 /*
- * Check that directory fd is empty, unless force is set. path is for the error.
- * Return 0, or -1 with errstr set.
+ * Check that directory fd is empty, unless force is set. path is for the error
+ * message. Return 0, or -1 with errstr set.
  */
 static int
 dir_usable(int fd, const char *path, bool force)
@@ -76,8 +76,8 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Create the directory path, or use an existing one. An existing one must be
- * empty unless force is set. Return a handle, or NULL with errstr set.
+ * Create the directory path, or use it if it exists; then it must be empty
+ * unless force is set. Return a handle, or NULL with errstr set.
  */
 static struct outdir *
 outdir_begin(const char *path, bool force)
@@ -97,10 +97,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Open the output directory path as outdir_begin does. If it is created, only
- * its owner can use it. Remove the file whose name is in last: while it is
- * missing, the directory is incomplete. Return a handle, or NULL with errstr
- * set.
+ * Open the output directory path as outdir_begin() does. If it is created, only
+ * its owner can use it. Remove the file that last names: while it is missing,
+ * the directory counts as incomplete. Return a handle, or NULL with errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -117,7 +116,7 @@ outdir_open(const char *path, const char *last, bool force)
 }
 
 /*
- * Record name as the name of a file that outdir_abort is to remove.
+ * Record name as the name of a file that outdir_abort() is to remove.
  */
 static int
 outdir_note(struct outdir *o, const char *name)
@@ -183,9 +182,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Check that directory path can be opened as outdir_open does with force, and
- * can be written to. Try both, and remove whatever this creates. Return 0, or
- * -1 with errstr set.
+ * Check that directory path can be opened as outdir_open() would with this
+ * force, and that files can be created in it. Try both, and remove whatever
+ * this creates. Return 0, or -1 with errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -223,8 +222,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove those files of directory o, but no directories, whose names make match
- * return true. Return 0, or -1 with errstr set.
+ * Remove the files of directory o, but not its directories, for whose names
+ * match() returns true. Return 0, or -1 with errstr set.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))
@@ -295,7 +294,7 @@ struct syncing {		/* files to sync to the disk */
 				   taken */
 	atomic_size_t	 failed; /* index of a file that could not be synced;
 				    o->n: none */
-	atomic_int	 error;	/* errno of failed */
+	atomic_int	 error;	/* errno of that failure */
 };
 
 static void *
@@ -335,7 +334,8 @@ all_sync(const struct outdir *o)
 /*
  * Sync all files of directory o to disk, and mark the directory as complete.
  * The mark is a file with the len bytes at data; last is its name. Free o on
- * success. After a failure, call outdir_abort. Return 0, or -1 with errstr set.
+ * success. After a failure, call outdir_abort(). Return 0, or -1 with errstr
+ * set.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,

@@ -138,7 +138,7 @@ outname_opendir(const char *path, int *made)
 
 /*
  * Return the number of the inherited descriptor that path refers to
- * (/dev/stdout, /dev/fd/3), or -1 if it is another path.
+ * (/dev/stdout, /dev/fd/3), or -1 for any other path.
  */
 int
 outname_inherited(const char *path)
@@ -180,9 +180,9 @@ is_sink(const struct stat *st)
 /*
  * Open the fifo or device path for writing. at is its O_PATH descriptor, and st
  * its status. The file must belong to us or root, or be a device that discards
- * output. It must not have a second link, since another user could have made
- * that. For a fifo, wait for a reader or a signal. Return a descriptor that the
- * caller owns, or -1 with errstr set.
+ * output. It must have only one link, since another user could have made a
+ * second. For a fifo, wait for a reader or a signal. Return a descriptor that
+ * the caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

@@ -6,8 +6,8 @@
 #include "clock.h"
 
 /*
- * Begin a phase in p, which may be NULL. It reads total bytes, or an unknown
- * number if total is 0.
+ * Begin a phase in p, which may be NULL. The phase reads total bytes, or an
+ * unknown number if total is 0.
  */
 void
 progress_phase(struct progress *p, uint64_t total)
@@ -30,8 +30,8 @@ progress_read(struct progress *p, uint64_t n)
 }
 
 /*
- * Add kilobytes of memory to the counts in p, which may be NULL: raw, zero, and
- * the same as others.
+ * Add to the counts in p, which may be NULL, the given numbers of kilobytes:
+ * raw, all-zero, and the same as others.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)

@@ -37,13 +37,14 @@ regular_reopen(int at)
 		return -1;
 	}
 	fd = beneath_reopen(at, flags | O_NOATIME);
-	if (fd == -1 && errno == EPERM)	/* O_NOATIME needs a file of ours */
+	if (fd == -1 && errno == EPERM)	/* O_NOATIME works only on our own
+					   files */
 		fd = beneath_reopen(at, flags);
 	return fd;
 }
 
 /*
- * Open the regular file path for reading, as regular_reopen does. Return a
+ * Open the regular file path for reading, as regular_reopen() does. Return a
  * descriptor, or -1 with errstr set.
  */
 int

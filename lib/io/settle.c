@@ -19,7 +19,7 @@
 enum { NAP_US = 20000 };
 
 /*
- * Return 0 if output_drain can determine when the reader of o has all bytes,
+ * Return 0 if output_drain() can determine when the reader of o has all bytes,
  * or -1 with errstr set if not.
  */
 int
@@ -71,8 +71,8 @@ fd_drain(int fd, unsigned long ask)
  * Wait until everything that was written to o has arrived. A file must be on
  * disk (fsync(2)). The reader of a pipe or UNIX socket must have read
  * everything, and must still be running. The peer of an internet socket must
- * have received everything. Call output_end first. Return 0, or -1 with errstr
- * set if that fails or cannot be determined.
+ * have received everything. The caller must have called output_end(). Return 0,
+ * or -1 with errstr set if any of this fails or cannot be determined.
  */
 int
 output_drain(struct output *o)

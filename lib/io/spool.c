@@ -57,7 +57,7 @@ spool_file(void)
 			(void)unlink(name);
 		free(name);
 	}
-	return fd == -1 ? errstr_sys("spool in %s", dir) : fd;
+	return fd == -1 ? errstr_sys("temporary file in %s", dir) : fd;
 }
 
 /*
@@ -111,8 +111,8 @@ source_spool(struct snap *s)
 int
 spool_write(int fd, const void *p, size_t n)
 {
-	return full_write(fd, p, n) == -1 ? errstr_sys("spool in %s",
-	    spool_dir()) : 0;
+	return full_write(fd, p, n) == -1 ? errstr_sys("temporary file in "
+	    "%s", spool_dir()) : 0;
 }
 
 static int
@@ -127,8 +127,8 @@ spool_flush(struct filesource *f)
 
 /*
  * Append a page of len bytes, at most KB, to spool src. Pad it with zeros to
- * KB. It can be read after spool_finish. Return its location, or -1 with errstr
- * set.
+ * KB. It can be read after spool_finish(). Return its location, or -1 with
+ * errstr set.
  */
 int64_t
 spool_add(struct source *src, const void *page, size_t len)
@@ -145,9 +145,9 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * Reserve len bytes at the end of spool src. The caller writes them to the file
- * of the spool (source_fd) before spool_finish. Do not mix this with spool_add.
- * Return the location of the bytes.
+ * Reserve len bytes at the end of spool src. The caller must write them to the
+ * spool's file (source_fd()) before calling spool_finish(), and must not use
+ * spool_add() on the same spool. Return the location of the bytes.
  */
 uint64_t
 spool_room(struct source *src, uint64_t len)
@@ -161,8 +161,8 @@ spool_room(struct source *src, uint64_t len)
 }
 
 /*
- * Write the buffered bytes of spool src, after all were added. Return 0, or -1
- * with errstr set.
+ * Write the buffered bytes of spool src, after all bytes were added. Return 0,
+ * or -1 with errstr set.
  */
 int
 spool_finish(struct source *src)

@@ -52,8 +52,8 @@ sums_next(struct sums *s)
 }
 
 /*
- * Add the next n bytes of the stream, at data, to s. sums_end reports a failed
- * allocation.
+ * Add the next n bytes of the stream, at data, to s. sums_end() reports a
+ * failed allocation.
  */
 void
 sums_add(struct sums *s, const void *data, size_t n)

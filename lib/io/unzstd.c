@@ -50,8 +50,8 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 			return -1;
 		if (have == 0 && !u->more)
 			return u->inside ? errstr_set("zstd: the file ends in "
-			    "a frame, at byte %ju", (uintmax_t)packed->pos) :
-			    0;
+			    "the middle of a frame, at byte %ju",
+			    (uintmax_t)packed->pos) : 0;
 		in = (ZSTD_inBuffer){ packed->buf + packed->start, have, 0 };
 		rc = ZSTD_decompressStream(u->z, &out, &in);
 		if (ZSTD_isError(rc))

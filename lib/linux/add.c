@@ -27,15 +27,17 @@ live_isown(struct live *l, const struct lproc *p)
 	else if (!guard_is(p->pid))
 		return false;
 	else if (p->found)
-		live_say(l, "process %d is a guard of snap: left out", p->pid);
+		live_say(l, "process %d is a guard process of snap: left out",
+		    p->pid);
 	else
-		live_warn(l, "process %d is a guard of snap: left out", p->pid);
+		live_warn(l, "process %d is a guard process of snap: left out",
+		    p->pid);
 	return true;
 }
 
 /*
  * Add process pid to set l. If the process must be left out, set its member
- * skip. Set found unless the user named the process by its ID.
+ * skip. The caller sets found unless the user named the process by its ID.
  */
 static int
 live_add(struct live *l, pid_t pid, bool found)
@@ -98,7 +100,7 @@ live_addcore(struct live *l, pid_t pid, int core)
 	struct lproc *p;
 
 	if (proc_status(pid, 0, "CoreDumping") != 1)
-		return errstr_set("process %d does not dump core", pid);
+		return errstr_set("process %d is not dumping core", pid);
 	if (live_add(l, pid, false) == -1)
 		return -1;
 	p = lproc_find(l, pid);
@@ -108,9 +110,9 @@ live_addcore(struct live *l, pid_t pid, int core)
 }
 
 /*
- * Call fn for each general register of each thread of process pid. The process
- * was added to set l by live_addcore(). fn gets arg, the value of the register,
- * and true if it is the stack pointer.
+ * Call fn() for each general register of each thread of process pid, which
+ * live_addcore() added to set l. fn() gets arg, the register's value, and true
+ * if the register is the stack pointer.
  */
 void
 live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
@@ -123,9 +125,9 @@ live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
 }
 
 /*
- * Add process pid to the set arg. It was found by name, user or cgroup. Skip
- * our guard and the readers of our output without a message, since the user did
- * not name them.
+ * Add process pid, which was found by name, user or cgroup, to the set arg.
+ * Skip our guard and the readers of our output without a message, since the
+ * user did not name them.
  */
 static int
 chosen_add(void *arg, pid_t pid)

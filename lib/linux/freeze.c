@@ -97,8 +97,8 @@ live_poll(struct live *l, bool *asleep)
 
 /*
  * Wait, up to a time limit, until all interrupted threads have stopped. A
- * thread that does not stop is captured without its registers. It may be in
- * uninterruptible sleep, because of a dead disk or vfork(2).
+ * thread that does not stop is captured without its registers. Such a thread
+ * may be in uninterruptible sleep, because of a dead disk or vfork(2).
  */
 static void
 live_await(struct live *l)
@@ -132,8 +132,8 @@ struct round {			/* one round of listing processes and looking
 				   at or seizing threads */
 	struct live	*live;
 	bool		 seizing;
-	uint64_t	 until;	/* time limit for a process inside execve(2),
-				   in ms of now_ms() */
+	uint64_t	 until;	/* time limit for a process inside execve(2): a
+				   time of now_ms() */
 	bool		 grew;
 	bool		 waits;	/* true if a process is inside execve(2) and
 				   must be seized later */
@@ -326,9 +326,9 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true and warn the user if processes have been entering a cgroup for
- * more than COMING_MS since start, a time of now_ms(). Stopped processes create
- * none, but others may move processes in.
+ * Return true, after warning the user, if processes are still entering a cgroup
+ * more than COMING_MS after start, a time from now_ms(). Stopped processes
+ * create no new ones, but others may move processes in.
  */
 static bool
 live_overrun(struct live *l, uint64_t start)

@@ -15,8 +15,8 @@
 enum { ENDING_MS = 10000 };	/* time limit for killed processes to end */
 
 /*
- * Return true if process p is in the snapshot and we have stopped a thread of
- * it.
+ * Return true if process p is in the snapshot and we hold one of its threads
+ * stopped.
  */
 static bool
 lproc_isheld(const struct lproc *p)
@@ -88,7 +88,7 @@ live_kill(struct live *l)
 			return n;
 		}
 		if (now_ms() - start > ENDING_MS)
-			return errstr_set("process %d was killed, but is not "
-			    "gone yet", last->pid);
+			return errstr_set("process %d was killed, but has not "
+			    "ended yet", last->pid);
 	}
 }

@@ -11,8 +11,8 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 
 /*
  * Return true if process p, whose threads have all ended, is a zombie. If it is
- * about to become one, wait a moment. If it is one, read again what was read
- * before the stop, as for a process that was a zombie then.
+ * about to become one, wait a moment. If it is one, look at it again, since
+ * what was read before the stop is outdated.
  */
 static bool
 lproc_iszombie(struct lproc *p)

@@ -23,11 +23,11 @@ live_warnmissed(struct live *l)
 
 	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
 		if (n < MAX_MISSED)
-			live_warn(l, "%s: no answer in %u seconds: it is "
-			    "missing (-t waits longer)", what,
+			live_warn(l, "%s: no answer in %u seconds: not "
+			    "captured (use -t to wait longer)", what,
 			    l->opts.timeout);
 	if (n > MAX_MISSED && n > l->nmissed)
-		live_warn(l, "%zu more did not answer: they are missing",
+		live_warn(l, "no answer to %zu more requests: not captured",
 		    n - MAX_MISSED);
 	l->nmissed = n;
 }

@@ -8,9 +8,9 @@
 #include <elf.h>
 
 /*
- * Return the value of type in auxv, as getauxval(3) does, or 0 if it has none.
- * auxv is an auxiliary vector of len bytes. m is its machine, and word the
- * number of bytes of its words, 4 or 8.
+ * Return the value of type in auxv, as getauxval(3) does, or 0 if auxv has
+ * none. auxv is an auxiliary vector of len bytes, from machine m. word is the
+ * number of bytes in a word, 4 or 8.
  */
 uint64_t
 auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
@@ -29,9 +29,9 @@ auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
 }
 
 /*
- * Return the number of bytes of a word in auxv, 4 or 8. auxv is an auxiliary
- * vector of len bytes of machine m. The number follows from the recorded size
- * of a program header. Return 0 if it is unknown.
+ * Return the number of bytes in a word of auxv, 4 or 8. auxv is an auxiliary
+ * vector of len bytes, from machine m. The number follows from the recorded
+ * size of a program header. Return 0 if it is unknown.
  */
 size_t
 auxv_word(const struct machine *m, const void *auxv, size_t len)
@@ -44,8 +44,8 @@ auxv_word(const struct machine *m, const void *auxv, size_t len)
 
 /*
  * Return the page size in bytes (AT_PAGESZ) from auxv. auxv is an auxiliary
- * vector of len bytes of machine m. Return 0 if there is no page size or it is
- * invalid.
+ * vector of len bytes, from machine m. Return 0 if there is no page size or it
+ * is invalid.
  */
 uint64_t
 auxv_page(const struct machine *m, const void *auxv, size_t len)

@@ -82,7 +82,7 @@ cgroup_rank(const struct cgroupline *l)
 
 /*
  * Return true if the cgroup at path is visible below mount m. Set *below to its
- * path from there. A path that contains "/.." is outside of our cgroup
+ * path below the mount. A path that contains "/.." is outside of our cgroup
  * namespace: cgroup_namespaces(7).
  */
 static bool

@@ -12,8 +12,8 @@
 enum { MAX_MAPPINGS = 1 << 21 };	/* limit for one process */
 
 /*
- * Append mapping v to list l, which takes ownership of its name, even on
- * failure. Return 0, or -1 with errstr set.
+ * Append mapping v to list l, and take ownership of its name, even on failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -84,7 +84,7 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 /*
  * Copy the flags of the mappings in *was to the mappings in *now. *was is from
  * smaps, read a moment earlier; *now is from maps. In between, stacks may have
- * grown and mappings may have gone. smaps_refit does the same for the texts.
+ * grown and mappings may have gone. smaps_refit() does the same for the texts.
  * Return 1 on success. Return 0 if a mapping in *now was created, merged, split
  * or replaced, so that its flags are unknown.
  */

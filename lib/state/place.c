@@ -166,8 +166,8 @@ container_find(struct scan t, const struct scan *parent, char *container)
 
 /*
  * Parse part, a component of a cgroup's path. If it names a unit, container or
- * pod, set this in pl. parent is the component before part, or empty if part is
- * the first. Return true if part names any of these.
+ * pod, store the name in pl. parent is the component before part, or empty if
+ * part is the first. Return true if part names any of these.
  */
 bool
 place_part(struct place *pl, struct scan part, struct scan parent)
@@ -224,8 +224,8 @@ place_path(struct place *pl, struct scan path)
 
 /*
  * Set the unit, container and pod of pl from text, len bytes of
- * /proc/PID/cgroup. Take each of them from the line with the lowest rank that
- * names one. If none does, set it to "".
+ * /proc/PID/cgroup. Take each from the lowest-ranked of the lines that name
+ * one; set it to "" if no line does.
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)

@@ -22,7 +22,8 @@ struct cell {			/* range of a store of which each process has
 	uint64_t	 store;
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */
-	uint64_t	 pid[2]; /* the two lowest pids that have it; 0: none */
+	uint64_t	 pid[2]; /* the two lowest IDs of processes that have
+				    it; 0: none */
 };
 
 struct sharing {
@@ -35,7 +36,7 @@ struct sharing {
 
 /*
  * Return an empty table of pages that processes share, or NULL with errstr set.
- * The caller frees it with sharing_free.
+ * The caller frees it with sharing_free().
  */
 struct sharing *
 sharing_new(void)
@@ -44,8 +45,8 @@ sharing_new(void)
 }
 
 /*
- * Add to s the runs in l, the page list of process pid, whose store is known.
- * Return 0, or -1 with errstr set.
+ * Add to s those runs of l whose store is known. l is the page list of process
+ * pid. Return 0, or -1 with errstr set.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -76,7 +77,7 @@ CMP2(edge_cmp, struct edge, store, at)
 
 struct sweep {			/* sweep over the edges of n processes, in
 				   ascending order */
-	struct edge	*e;	/* owned, as the other pointers */
+	struct edge	*e;	/* owned, as are the other pointers */
 	size_t		 ne;
 	size_t		 i; /* index of the edge that ends the current range */
 	size_t		 n;
@@ -96,9 +97,9 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin sweep w over the ranges in s of n processes; pid lists their IDs. The
- * sweep is then before the first range. The caller must free w, even on
- * failure. Return 0, or -1 with errstr set.
+ * Begin sweep w over the ranges that n processes have in s; pid lists their
+ * IDs. The sweep is then before the first range. The caller must free w, even
+ * on failure. Return 0, or -1 with errstr set.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -182,8 +183,8 @@ sharing_pids(struct sharing *s, uint64_t *pid)
 
 /*
  * Make the cells of s: cut each store wherever a range begins or ends. Record
- * in each cell the two lowest processes that have it. Return 0, or -1 with
- * errstr set.
+ * in each cell the two processes with the lowest IDs that have it. Return 0, or
+ * -1 with errstr set.
  */
 static int
 cells_make(struct sharing *s)
@@ -232,9 +233,9 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
 }
 
 /*
- * Return the lowest process other than pid that has kilobyte kb of store.
- * Return 0 if there is none. If the answer may change before kilobyte *end,
- * lower *end to the first kilobyte for which it may.
+ * Return the lowest ID of a process, other than pid, that has kilobyte kb of
+ * store. Return 0 if there is none. If the answer may change before kilobyte
+ * *end, lower *end to the first kilobyte for which it may.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
@@ -256,8 +257,8 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
 
 /*
  * Mark in l, the page list of process pid, the pages that other processes in s
- * share. Record one of these processes for each. Return 0, or -1 with errstr
- * set.
+ * share. Record one of these processes for each page. Return 0, or -1 with
+ * errstr set.
  */
 int
 sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)

@@ -165,7 +165,7 @@ smap_next(struct scan *text, struct smap *m)
 }
 
 /*
- * Parse the next mapping as smap_next does, and set *lines to all its lines.
+ * Parse the next mapping as smap_next() does, and set *lines to all its lines.
  */
 static int
 smap_lines(struct scan *text, struct smap *m, struct scan *lines)
@@ -185,8 +185,8 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if maps shows *was and *now as equal mappings. Their names may
- * differ.
+ * Return true if maps shows *was and *now as identical mappings. Their names
+ * may differ.
  */
 bool
 vma_stayed(const struct vma *was, const struct vma *now)
@@ -199,9 +199,9 @@ vma_stayed(const struct vma *was, const struct vma *now)
 
 /*
  * Return true if the flags of the old mapping *was apply to the mapping *now.
- * They do if the two are equal, or if *now is a stack that has grown from *was.
- * Their names may differ. A mapping that grew in any other way may have been
- * merged or replaced.
+ * They do if the two are identical, or if *now is a stack that has grown from
+ * *was. Their names may differ. A mapping that grew in any other way may have
+ * been merged or replaced.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -222,9 +222,9 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Append to b the lines of mapping m in smaps. The first of them is head, its
- * line in maps. The others are from lines, its lines in smaps a moment earlier,
- * but with the new size.
+ * Append to b the smaps lines of mapping m. First comes head, the line of m in
+ * maps. The others are from lines, the lines of m that were read from smaps a
+ * moment earlier, but with the size corrected.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,

@@ -58,7 +58,8 @@ is_signed(int field)
 }
 
 /*
- * Append to b a line of stat with all fields of st, which stat_parse can read.
+ * Append to b a line of stat with all fields of st, which stat_parse() can
+ * read.
  */
 void
 stat_print(struct buf *b, const struct procstat *st)

@@ -44,7 +44,7 @@ wait "$one"
 is "$(cat "$tmp/one" "$tmp/two")" "$want"$'\n'"$want" "by two at once"
 unserve
 TMPDIR=/nonexistent snapfs -m "$mnt" "$tmp/gz9"
-is "$rc $(grep -c 'spool in /nonexistent' "$tmp/err")" "1 1" \
+is "$rc $(grep -c 'temporary file in /nonexistent' "$tmp/err")" "1 1" \
     "another's needs one"
 
 # What is damaged while it is mounted cannot be read, and is not wrong.

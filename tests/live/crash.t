@@ -96,7 +96,7 @@ grep -q "it dumps core" "$tmp/out"
 ok $? "restoring it is refused" || diag <"$tmp/out"
 target "$targets/fall" segv 0
 snap --core -o "$tmp/snap" "$pid" <"$tmp/kernel.core"
-is "$rc $err" "1 snap: process N does not dump core" "one that does not"
+is "$rc $err" "1 snap: process N is not dumping core" "one that does not"
 snap --core -d "$pid" </dev/null
 is "$rc" 2 "--core with -d"
 is "$(states "$pid" | tr -d ' ')" 0S "one that does not: goes on"

@@ -68,12 +68,12 @@ until_true has_clone
 other=$(guard)
 snap=$tmp/snap
 snap -lr -o "$tmp/out" "$shell"
-is "$rc $err" "0 snap: process N is a guard of snap: left out" \
+is "$rc $err" "0 snap: process N is a guard process of snap: left out" \
     "another's guard: left out of all"
 is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
     "another's guard: is not taken"
 snap -l -o "$tmp/out" "$other"
-is "$rc $err" "1 snap: process N is a guard of snap: left out
+is "$rc $err" "1 snap: process N is a guard process of snap: left out
 snap: nothing to take a snapshot of" "another's guard: said when it is named"
 kill -KILL "$(tr -d ' ' <"/proc/$shell/task/$shell/children")"
 until_true nothing_left

@@ -19,7 +19,7 @@ for how in "" -l; do
 	prlimit --nofile=1024:1024 "$BUILD/snap" ${how:+"$how"} \
 	    -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
-	    "1 snap: process N has too many unlinked files open: the contents of N are saved, others are missing" \
+	    "1 snap: process N has too many unlinked files open: the contents of N are saved; the rest are missing" \
 	    "files without names${how:+ ($how)}: said what is left out"
 	"$BUILD/snapls" -c "$tmp/snap" >"$tmp/out" 2>&1
 	ok $? "files without names${how:+ ($how)}: the snapshot is whole" ||

@@ -114,7 +114,7 @@ fails() {
 	shift 2
 	"$@" 2>"$tmp/err"
 	is "$? $(sed "s,$tmp,TMP,g
-	    s,standard input: .*: \(spool in .*\),\1," "$tmp/err")" "1 $text" "$what"
+	    s,standard input: .*: \(temporary file in .*\),\1," "$tmp/err")" "1 $text" "$what"
 	is "$(ls -A "${disk:-$tmp/disk}" 2>/dev/null)" "" "$what: no file"
 }
 mkdir "$tmp/mnt2" "$tmp/disk"
@@ -140,7 +140,8 @@ if is_root && mount -t tmpfs -o size=256k none "$tmp/mnt2" 2>/dev/null; then
 	mkfifo "$tmp/fifo"
 	cat "$tmp/both" >"$tmp/fifo" &
 	fails "snapcat, no room for the spool" \
-	    "snapcat: spool in TMP/mnt2: No space left on device" through
+	    "snapcat: temporary file in TMP/mnt2: No space left on device" \
+	    through
 	disk=
 	rm "$tmp/fifo"
 else

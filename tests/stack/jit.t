@@ -169,7 +169,8 @@ if is_root && [ -w /dev/fuse ] && [ "${targets#/tmp/}" = "$targets" ]; then
 	as=(env)
 	"$BUILD/snap" -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 snap: perf-$pid.map: no answer in 1 \
-seconds: it is missing (-t waits longer)" "one who serves /tmp and is silent"
+seconds: not captured (use -t to wait longer)" \
+	    "one who serves /tmp and is silent"
 	is "$(made "$tmp/snap")" "$nameless" "all else is there"
 	"$BUILD/snap" -n -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "who is not asked while it is stopped"

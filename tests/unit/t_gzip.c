@@ -541,13 +541,13 @@ test_lies(void **state)
 	b.data[at[1] + 23] = 0;
 	b.data[at[1] + 22] = 0xf;
 	b.data[at[1] + 21] = 0xff;
-	assert_refused(&b, "as its header claims");
+	assert_refused(&b, "that its header claims");
 	b.data[at[1] + 22] = 0;		/* nothing, as if it were the end */
 	b.data[at[1] + 21] = 0;
-	assert_refused(&b, "which deflate cannot do");
+	assert_refused(&b, "impossible with deflate");
 	buf_free(&b);
 	small.data[small.len - 34 + 22] = 1; /* the last: 65536 bytes in 34 */
-	assert_refused(&small, "which deflate cannot do");
+	assert_refused(&small, "impossible with deflate");
 	buf_free(&small);
 }
 

@@ -219,7 +219,7 @@ test_malformed(void **state)
 	assert_int_equal(perfrec_parse(&r, b.data, b.len), -1);
 	assert_contains(snap_errstr(), "unterminated name");
 	assert_int_equal(perfrec_parse(&r, b.data, b.len - 1), -1);
-	assert_contains(snap_errstr(), "another length");
+	assert_contains(snap_errstr(), "different length");
 	buf_free(&b);
 }
 

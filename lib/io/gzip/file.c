@@ -58,8 +58,8 @@ struct gzipfile {
 };
 
 /*
- * Make all slots of f free, and prepare f for a stream with the given number of
- * members.
+ * Mark all slots of f as free, and prepare f for a stream with the given number
+ * of members.
  */
 static int
 slots_reset(struct gzipfile *f, size_t members)
@@ -85,10 +85,10 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open a gzip stream that we wrote: bytes start to end of regular file fd. This
- * reads only the headers of members. If salvage is set, the stream may be
- * damaged; the contents of damaged members cannot be read. Return 1 with *out
- * set; 0 if it is not such a stream; or -1 with errstr set.
+ * Open a gzip stream that we wrote, from byte start to byte end of regular file
+ * fd. This reads only the headers of members. If salvage is set, the stream may
+ * be damaged; the contents of damaged members cannot be read. Return 1 with
+ * *out set, 0 if we did not write the stream, or -1 with errstr set.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -127,7 +127,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 }
 
 /*
- * Add a reference to f, which gzipfile_free drops. Return f.
+ * Add a reference to f, and return f. gzipfile_free() drops the reference.
  */
 struct gzipfile *
 gzipfile_share(struct gzipfile *f)
@@ -168,7 +168,7 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
- * Keep at most mib MiB of decompressed data of f in memory, but at least
+ * Keep in memory at most mib MiB of the decompressed data of f, but at least
  * MIN_SLOTS members. No thread may be reading f.
  */
 void
@@ -199,9 +199,10 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Increase the size of f, a damaged stream, by bytes. The caller knows from
- * another source that these bytes are missing from its members. They cannot be
- * read. No thread may be reading f. Return 0, or -1 with errstr set.
+ * Increase the size of f, a damaged stream, by the given number of bytes. The
+ * caller knows from another source that so many bytes are missing from its
+ * members. They cannot be read. No thread may be reading f. Return 0, or -1
+ * with errstr set.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -268,8 +269,8 @@ slot_new(struct gzipfile *f, size_t member)
 }
 
 /*
- * Load its member into slot s. The caller holds the lock; it is released during
- * the read.
+ * Load the member of slot s into the slot. The caller holds the lock, which is
+ * released during the read.
  */
 static int
 slot_load(struct gzipfile *f, struct slot *s)
@@ -295,7 +296,7 @@ slot_load(struct gzipfile *f, struct slot *s)
 
 /*
  * Return a slot that contains the member, or NULL with errstr set. The member
- * stays there until slot_put.
+ * stays there until slot_put().
  */
 static struct slot *
 slot_get(struct gzipfile *f, size_t member)
@@ -330,8 +331,8 @@ slot_put(struct gzipfile *f, struct slot *s)
 
 /*
  * Read n bytes at decompressed position pos of stream f into buf. Bytes beyond
- * its end are zeros. *held is a slot in use, or NULL. Replace it by the last
- * slot that was needed. Return 0, or -1 with errstr set.
+ * the end of f read as zeros. *held is a slot in use, or NULL. Replace it with
+ * the last slot that was needed. Return 0, or -1 with errstr set.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
@@ -359,8 +360,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 }
 
 /*
- * Decompress up to n bytes from the start of stream f into buf. Do this even if
- * the first member is damaged. Return the number of bytes.
+ * Decompress up to n bytes from the start of stream f into buf, even if the
+ * first member is damaged. Return the number of bytes.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

@@ -17,9 +17,10 @@ enum {
 	GZIP_TABLE = 42,	/* bytes of the member with the list, without
 				   the lengths (4 bytes each) */
 	GZIP_MANY = 16,		/* minimum number of lengths in a list */
-	GZIP_LISTED = 16378,	/* maximum number of lengths in a list: an
-				   extra field has 65535 bytes */
-	MAX_GZIP = 2048 * KB, /* maximum bytes of a member in a file of ours */
+	GZIP_LISTED = 16378,	/* maximum number of lengths in a list: an extra
+				   field has at most 65535 bytes */
+	MAX_GZIP = 2048 * KB, /* maximum bytes of a member in one of our
+				 files */
 	GZIP_RATIO = 1032, /* best compression ratio of deflate */
 	/* buffer for one compressed member: deflate adds at most an eighth */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
@@ -54,8 +55,8 @@ void		 gzipout_free(struct gzipout *g);
 
 /* table.c */
 struct gziptable {
-	uint64_t	*at;	/* owned; offsets of the members, and of
-				   their end */
+	uint64_t	*at;	/* owned; offsets of the members, and of the end
+				   of the last */
 	size_t		 n;	/* number of members that are not empty */
 	uint64_t	 size;	/* bytes that all members contain */
 	size_t		 gap;	/* index of the widest damaged member, if any */

@@ -52,8 +52,8 @@ gzip_magic(const uint8_t *p, size_t n)
 
 /*
  * Parse the header of a member, the GZIP_HEAD bytes at p, into *h. Return 1 on
- * success, or 0 if we did not write it. Return -1 with errstr set if we did,
- * but its numbers are impossible.
+ * success, 0 if we did not write the member, or -1 with errstr set if we did
+ * but the numbers in its header are impossible.
  */
 int
 gzip_head(const uint8_t *p, struct gzhead *h)
@@ -78,13 +78,13 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 		    "expected at most %d", h->raw, GZIP_RAW);
 	if ((h->raw == 0) != (h->len == MIN_GZIP) ||
 	    h->raw / GZIP_RATIO > h->len)
-		return errstr_set("its header claims %zu bytes that contain "
-		    "%zu, which deflate cannot do", h->len, h->raw);
+		return errstr_set("its header claims that %zu bytes hold %zu: "
+		    "impossible with deflate", h->len, h->raw);
 	return 1;
 }
 
 /*
- * Set up z, which is all zero, for gzip_pack. The caller frees it with
+ * Set up z, which is all zero, for gzip_pack(). The caller frees it with
  * deflateEnd. Return 0, or -1 with errstr set.
  */
 int
@@ -136,7 +136,7 @@ is_flat(const uint8_t *p, size_t n)
 }
 
 /*
- * Deflate the n bytes at raw, and store noise uncompressed.
+ * Deflate the n bytes at raw, but store noise uncompressed.
  */
 static int
 deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
@@ -163,8 +163,8 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 
 /*
  * Compress the n bytes at raw (at most GZIP_RAW) into a gzip member at out. out
- * has room for GZIP_ROOM bytes. z was set up by gzip_packer. Return the length
- * of the member, or 0 if zlib fails.
+ * has room for GZIP_ROOM bytes. z was set up by gzip_packer(). Return the
+ * length of the member, or 0 if zlib fails.
  */
 size_t
 gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
@@ -187,9 +187,8 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 
 /*
  * Build in buffer out an empty member that lists the lengths of the other
- * members. lens has these lengths, at most GZIP_LISTED, of 4 bytes each. out
- * has room for GZIP_TABLE bytes and the lengths. Return the length of the
- * member.
+ * members. lens has these lengths, at most GZIP_LISTED, 4 bytes each. out has
+ * room for GZIP_TABLE bytes plus the lengths. Return the length of the member.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)
@@ -252,8 +251,8 @@ gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
 	if (rc == Z_DATA_ERROR || rc == Z_NEED_DICT)
 		return errstr_set("%s", z->msg == NULL ? "damaged" : z->msg);
 	if (rc != Z_STREAM_END || z->avail_in != 0 || z->avail_out != 0)
-		return errstr_set("does not have %zu bytes that decompress to "
-		    "%zu, as its header claims", h->len, h->raw);
+		return errstr_set("its %zu bytes do not decompress to the %zu "
+		    "that its header claims", h->len, h->raw);
 	sum = crc32(0, raw, (uInt)h->raw);
 	if (sum != num_get(tail, 4))
 		return errstr_set("the checksum of its contents is %08lx; "

@@ -52,10 +52,10 @@ job_free(void *job)
 }
 
 /*
- * Start to compress with the given number of threads. If this is 0, use one for
- * each processor. write is called with arg and compressed bytes, only in the
- * caller's thread, and returns 0 or -1. Return a handle, or NULL with errstr
- * set.
+ * Start a compressor with the given number of threads, or one for each
+ * processor if this is 0. It calls write() with arg and compressed bytes, only
+ * in the thread of the caller; write() returns 0 or -1. Return a handle, or
+ * NULL with errstr set.
  */
 struct gzipout *
 gzipout_new(int threads, int (*write)(void *, const void *, size_t),
@@ -96,9 +96,8 @@ gzipout_free(struct gzipout *g)
 }
 
 /*
- * Write finished members, oldest first. If all is set, wait until all members
- * that were submitted are written. Otherwise wait only until there is a member
- * to fill.
+ * Write finished members, oldest first. If all is set, wait until all submitted
+ * members are written. Otherwise wait only until there is a member to fill.
  */
 static int
 gzipout_write(struct gzipout *g, bool all)
@@ -201,7 +200,7 @@ gzipout_list(struct gzipout *g)
 
 /*
  * Write the rest of g, and the empty member at the end. Return 0 or -1 as
- * gzipout_put does.
+ * gzipout_put() does.
  */
 int
 gzipout_end(struct gzipout *g)

@@ -15,7 +15,7 @@ struct gzipsource {
 
 /*
  * Read one kilobyte at loc into buf. If tagged is set, the byte before it must
- * be an r, as in a snap(6) stream.
+ * be "r", as in a snap(6) stream.
  */
 static int
 slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
@@ -33,7 +33,7 @@ slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
 
 /*
  * Read the n runs r of kilobytes into buf, for source_ops. Return SOURCE_LOST
- * for damaged ones.
+ * if one of them is damaged.
  */
 static int
 gzipsource_read(struct source *src, const struct run *r, size_t n,

@@ -66,8 +66,7 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Append off to t. It is the offset of a member, or of the end of the last
- * member.
+ * Append to t the offset off of a member, or of the end of the last member.
  */
 static int
 table_add(struct gziptable *t, uint64_t off)
@@ -76,8 +75,8 @@ table_add(struct gziptable *t, uint64_t off)
 }
 
 /*
- * Read the header at offset off of file fd into *h. Return true if it is that
- * of a member that ends at or before end.
+ * Read the header at offset off of file fd into *h. Return true if it is the
+ * header of a member that ends at or before end.
  */
 static bool
 member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
@@ -216,9 +215,9 @@ list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members in bytes off to end of file fd. Return 1 on
- * success. Return 0 if these bytes are not a whole stream that we wrote. Return
- * -1 with errstr set if memory runs out.
+ * Build table t of the members between offsets off and end of file fd. Return 1
+ * on success. Return 0 if these bytes are not a complete stream that we wrote.
+ * Return -1 with errstr set if memory runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -244,11 +243,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Build table t of the members of a damaged stream, bytes off to end of file
- * fd. Assume that each member contains a megabyte. Assume that a member with a
- * wrong header extends to the next sound one. It may really be several members;
- * set t->gap to the widest such member. Return 1 on success, 0 if we wrote no
- * member, or -1 with errstr set.
+ * Build table t of the members of a damaged stream, between offsets off and end
+ * of file fd. Assume that each member contains a megabyte, and that a member
+ * with a wrong header extends to the next sound one. Such a member may really
+ * be several; set t->gap to the widest such member. Return 1 on success, 0 if
+ * we wrote no member, or -1 with errstr set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -299,8 +298,8 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Add members to table t, after the widest damaged one. more is the number of
- * members; they count as damaged. Return 0, or -1 with t unchanged if memory
+ * Insert members into table t, after the widest damaged one. Their number is
+ * more, and they count as damaged. Return 0, or -1 with t unchanged if memory
  * runs out.
  */
 int

@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_MEMBERS = 3 };	/* minimum for which threads are started */
+enum { MIN_MEMBERS = 3 };	/* minimum number of members for which threads
+				   are started */
 
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */
@@ -21,13 +22,13 @@ struct unpacking {
 	uint64_t	 nmember; /* number of members that overlap the range */
 	_Atomic uint64_t next;	/* index of the first member that no thread
 				   has taken */
-	atomic_bool	 failed; /* an error occurred; why has it */
+	atomic_bool	 failed; /* an error occurred; it is in why */
 	char		 why[512];
 };
 
 /*
- * Read n bytes at position pos of stream f into buf as gzipfile_read does, but
- * in this thread alone.
+ * Read n bytes at position pos of stream f into buf as gzipfile_read() does,
+ * but in this thread alone.
  */
 static int
 part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
@@ -77,7 +78,7 @@ unpack_work(void *arg)
 
 /*
  * Read n bytes at decompressed position pos of stream f into buf. Bytes beyond
- * its end are zeros. Return 0, or -1 with errstr set.
+ * the end of f read as zeros. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)

@@ -92,8 +92,8 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 /*
  * Copy file f while the processes are stopped, and make f refer to the copy.
  * Without a copy the processes must stay stopped until the file is written. So
- * if the copy fails, disable cloning, which lets them resume earlier. Return 0,
- * or -1 with errstr set.
+ * if the copy fails, disable cloning, since that would let them resume earlier.
+ * Return 0, or -1 with errstr set.
  */
 static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,
@@ -137,7 +137,7 @@ carry_refuse(struct live *l, const struct lproc *p)
 {
 	if (!l->carries->full)
 		live_warn(l, "process %d has too many unlinked files open: the "
-		    "contents of %zu are saved, others are missing", p->pid,
+		    "contents of %zu are saved; the rest are missing", p->pid,
 		    l->carries->nopened);
 	l->carries->full = true;
 	return errstr_set("too many unlinked files are open");
@@ -167,7 +167,7 @@ carry_source(struct carries *l, struct snap *s, const char *name,
 }
 
 /*
- * Include a file that process p has open in snapshot s of capture l. name is
+ * Include in snapshot s of capture l a file that process p has open. name is
  * the path of the file below /proc/PID. v has its device, inode and path.
  * Return 0, or -1 with errstr set.
  */
@@ -198,8 +198,8 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return the first included file of capture l, or NULL. Member after of each
- * file points to the next.
+ * Return the first included file of capture l, or NULL. Each file's member
+ * called after points to the next.
  */
 const struct carry *
 carry_first(const struct live *l)

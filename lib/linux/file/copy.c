@@ -32,8 +32,8 @@ struct copying {
 };
 
 /*
- * Claim the next piece of the job of c, and describe it in *piece. Return false
- * if none is left.
+ * Claim the next piece of c's job, and describe it in *piece. Return false if
+ * none is left.
  */
 static bool
 piece_take(struct copying *c, struct copyrun *piece)

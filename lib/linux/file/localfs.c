@@ -73,7 +73,7 @@ type_isof(const struct mountinfo *m, const char *const *type, size_t n)
 
 /*
  * Return true if only the kernel of this machine serves the file system of
- * mount m. Any other server may be stopped by us, or may be gone, so that
+ * mount m. We may have stopped any other server, or it may be gone, so that
  * access would hang.
  */
 static bool
@@ -116,7 +116,7 @@ localfs_haspath(const struct bytes *text, const char *path)
 
 /*
  * Record the local file systems in the mountinfo of process pid, unless that is
- * already done. Set ours if pid is not a process to be captured: then its
+ * already done. If ours is set, the process is not to be captured, so its
  * overlays can be trusted to have local layers. The overlays of other processes
  * are recorded only if their devices are known to be local.
  */
@@ -164,7 +164,7 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in set, which is local or mounts. If it is not
+ * Return true if number n is in *set, which is local or mounts. If it is not
  * there yet, first read the mountinfo of process pid, which has a file of that
  * file system mapped or open.
  */
@@ -203,9 +203,9 @@ localfs_hasmount(pid_t pid, uint64_t id)
 }
 
 /*
- * Return true if only the kernel of this machine serves a file system of this
- * type. type is the statfs(2) type of an opened file on device dev. If so,
- * record dev as local.
+ * If only the kernel of this machine serves file systems of this type, record
+ * dev as local and return true. type is the statfs(2) type of an opened file on
+ * device dev.
  */
 bool
 localfs_hastype(uint64_t dev, long type)

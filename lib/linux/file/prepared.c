@@ -20,7 +20,8 @@
 #endif
 
 enum {
-	HUGE = 2048 * KB,	/* huge-page size, where huge pages exist */
+	HUGE = 2048 * KB,	/* size of a huge page, on systems that have
+				   them */
 	FIRST = 4 * KB,		/* bytes that file_lookelf reads of a file */
 	STRIDE = 4096 * KB	/* bytes written before memory is freed */
 };
@@ -43,9 +44,9 @@ struct prepared {
 
 /*
  * Allocate memory for the copies of shared memory that capture l will make. Its
- * size follows from the mappings that were read before the stop. If this
- * exceeds most, in bytes, or if the allocation fails, there is no such memory,
- * and the copies go directly to their files.
+ * size follows from the mappings that were read before the stop. If the size
+ * exceeds the limit most (in bytes), or if the allocation fails, there is no
+ * such memory, and the copies go directly to their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -108,9 +109,9 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 
 /*
  * Record that run r of file out was copied to the memory at offset k->used.
- * prepared_write will write it to the file later. If the run is the start of
- * the file, write its first bytes now, because file_lookelf reads them earlier.
- * Return 0, or -1 with errstr set.
+ * prepared_write() will write it to the file later. If the run is the start of
+ * the file, write its first bytes now, because file_lookelf() reads them before
+ * that. Return 0, or -1 with errstr set.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)
@@ -127,7 +128,7 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 
 /*
  * Copy all runs of job j, with several threads. They go into the prepared
- * memory of capture l if it has room; prepared_write later writes them to
+ * memory of capture l if it has room; prepared_write() later writes them to
  * j->out. Otherwise they go directly to j->out. Return 0, or -1 with errstr
  * set.
  */
@@ -169,9 +170,8 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the prepared memory of k from offset *given up to offset end, which is
- * rounded down to a multiple of HUGE. Set *given to the offset up to which
- * memory is now free.
+ * Free the prepared memory of k between offsets *given and end; round end down
+ * to a multiple of HUGE. Set *given to the end of the memory that is now free.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)

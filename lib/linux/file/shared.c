@@ -55,10 +55,10 @@ ipc_find(const struct lproc *p, int fd)
 
 /*
  * Return true if f is a copy of the System V shared memory that st describes.
- * Process p has that memory mapped. The IDs of two IPC namespaces may be equal,
- * so the namespaces are compared too. A process that changed its namespace
- * keeps its mappings, so size and change time are compared as well, if st has
- * them.
+ * Process p has that memory mapped. The same ID may exist in two IPC
+ * namespaces, so the namespaces are compared too. A process that changed its
+ * namespace keeps its mappings, so size and change time are compared as well,
+ * if st has them.
  */
 static bool
 ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
@@ -84,8 +84,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Append a range of a file to the array *run, which has *n elements. The range
- * is from offset start up to end. Return 0, or -1 with errstr set.
+ * Append the range of a file from offset start up to offset end to the array
+ * *run, which has *n elements. Return 0, or -1 with errstr set.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t start, off_t end)

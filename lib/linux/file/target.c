@@ -26,8 +26,8 @@
 
 /*
  * Look up path as process p sees it. If the kernel does not have the whole path
- * cached, the proxy does so, because reading a directory may ask a file server.
- * Return an O_PATH descriptor, or -1 with errno set.
+ * cached, the proxy looks it up, because reading a directory may ask a file
+ * server. Return an O_PATH descriptor, or -1 with errno set.
  */
 static int
 path_walk(const struct lproc *p, const char *path)
@@ -143,11 +143,10 @@ found_open(const struct lproc *p, struct targetfile *f)
 
 /*
  * Open the regular file of process p at path name below /proc/PID as f. If
- * capture l has a copy of the file, that is opened; f->st still describes the
- * original. Other kinds of files are not opened, and access times do not
- * change. Return 0, or -1 with errstr set. Set *failed if there were no more
- * descriptors, or if the copy could not be opened; otherwise leave it
- * unchanged.
+ * capture l has a copy of the file, open the copy instead; f->st still
+ * describes the original. Do not open other kinds of files, and do not change
+ * access times. Return 0, or -1 with errstr set. Set *failed if descriptors ran
+ * out, or if the copy could not be opened; otherwise leave it unchanged.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -173,9 +172,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 
 /*
  * Look up name in dir, an open directory of process p. Symbolic links are not
- * followed, and mounts are not crossed. If a file server must be asked, have
- * the proxy do so if ask is set, and fail if it is not. Return an O_PATH
- * descriptor, or -1.
+ * followed, and mounts are not crossed. If a file server must be asked, make
+ * the proxy do so if ask is set; otherwise fail. Return an O_PATH descriptor,
+ * or -1.
  */
 static int
 step_walk(const struct lproc *p, int dir, const char *name, bool ask)
@@ -194,7 +193,7 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
  * sees it. Others may write to dir, so the file must be a regular file with one
  * link, and neither a symbolic link nor a mount point. If ask is set, also ask
  * file servers that may not answer. Return 0, or -1. The caller must call
- * file_close in both cases.
+ * file_close() in both cases.
  */
 int
 file_openin(const struct lproc *p, const char *dir, const char *name,
@@ -213,9 +212,9 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append the first bytes of the opened file f to b, at most most bytes. name
- * describes the file in messages. Return the number of bytes appended, or -1
- * with errno set on a read error.
+ * Append the first bytes of the opened file f to b; their maximum number is
+ * most. name describes the file in messages. Return the number of bytes
+ * appended, or -1 with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -269,8 +268,8 @@ file_close(struct targetfile *f)
 }
 
 /*
- * Read the start of the file open as fd, and set f->elf to whether it is an ELF
- * file. If it cannot be read, set f->unread to the errno, else to 0.
+ * Read the start of the file open as fd, and record in f->elf whether it is an
+ * ELF file. If the start cannot be read, set f->unread to errno, else to 0.
  */
 void
 file_lookelf(struct targetfile *f, int fd)

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Open as f the copy of the file of mapping v that was made during the stop.
- * Use this if the clone, which is read in place of the process, does not have
+ * Open as f the copy, made during the stop, of the file of mapping v. The copy
+ * is needed if the clone, which is read in place of the process, does not have
  * the file mapped. Return 0, or -1. If there is a copy but it cannot be opened,
  * set *failed and errstr.
  */
@@ -42,8 +42,8 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 /*
  * Open the file of mapping v of process p as f. Try the mapped file itself,
  * through map_files. Then try its path as p sees it, if that leads to the same
- * file; then a copy made during the stop. Return 0, or -1. Set *failed if there
- * were no more descriptors, or if the copy could not be opened.
+ * file. Then try a copy made during the stop. Return 0, or -1. Set *failed if
+ * descriptors ran out, or if the copy could not be opened.
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,

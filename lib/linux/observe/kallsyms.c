@@ -12,8 +12,9 @@
 
 /*
  * Parse text, which has lines "ADDRESS TYPE NAME [MODULE]", into k. text is
- * taken over and modified. Symbols at address 0 are left out: the kernel hides
- * addresses from unprivileged users like that. Return 0, or -1 with errstr set.
+ * taken over and modified. Symbols at address 0 are left out: that is how the
+ * kernel hides addresses from unprivileged users. Return 0, or -1 with errstr
+ * set.
  */
 static int
 ksyms_parse(struct ksyms *k, char *text)

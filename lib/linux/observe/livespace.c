@@ -38,8 +38,8 @@ struct query {			/* struct procmap_query of linux/fs.h */
 #define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
 
 /*
- * Set errstr to the reason, from errno, why a file of the process of sp could
- * not be read. Set sp->gone if the process does not exist. Return -1.
+ * Set errstr, from errno, to say why a file of the process of sp could not be
+ * read. Set sp->gone if the process does not exist. Return -1.
  */
 static int
 space_refuse(struct space *sp)
@@ -70,9 +70,9 @@ space_forget(struct space *sp)
 
 /*
  * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. maps does
- * not show this, so the kernel is asked about each mapping of a file that is
- * aligned to the smallest huge page. tid is a thread of the process. Return 0,
- * or -1 with errno set.
+ * not show this, so the kernel is asked about each file mapping that is aligned
+ * to the smallest huge page. tid is a thread of the process. Return 0, or -1
+ * with errno set.
  */
 static int
 space_hugetlb(struct space *sp, pid_t tid)
@@ -124,7 +124,7 @@ space_text(struct space *sp, pid_t tid, const char *name)
 /*
  * Read maps of thread tid into sp, and find out which mappings consist of huge
  * pages. If the kernel cannot be asked for that, read smaps instead. Return 1,
- * or -1 as space_text does.
+ * or -1 as space_text() does.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
@@ -143,8 +143,9 @@ space_glance(struct space *sp, pid_t tid)
 
 /*
  * Read smaps of thread tid into sp, and compare it with maps. If the kernel has
- * no smaps, read maps twice. If sp->brief is set, call space_glance instead.
- * Return 1 if both have the same mappings, 0 if not, or -1 as space_text does.
+ * no smaps, read maps twice. If sp->brief is set, call space_glance() instead.
+ * Return 1 if both have the same mappings, 0 if not, or -1 as space_text()
+ * does.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -180,9 +181,9 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the mappings of the space arg from thread tid, if it has none yet. Skip
- * the first thread: it was tried before, and may have ended before the others.
- * Return 0.
+ * Read the mappings of the space arg from thread tid, if the space has none
+ * yet. Skip the first thread: it was tried before, and may have ended before
+ * the others. Return 0.
  */
 static int
 try_thread(void *arg, long tid)
@@ -216,8 +217,8 @@ space_empty(struct space *sp)
 
 /*
  * Fill in sp with the address space of live process pid. If brief is set, leave
- * out all flags but VMF_HUGETLB, and the sizes, for which the kernel must walk
- * all pages. The caller frees sp, even after a failure; sp->gone then says
+ * out the sizes, for which the kernel must walk all pages, and all flags but
+ * VMF_HUGETLB. The caller frees sp, even after a failure; sp->gone then says
  * whether the process is gone. Return 0, or -1 with errstr set.
  */
 int

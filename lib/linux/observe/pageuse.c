@@ -153,9 +153,9 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Correct the counts of mapping i with those of smaps. Call this if pagemap
- * does not show zero pages and huge pages. Do nothing if the mapping has
- * changed.
+ * Correct the counts of mapping i with those of smaps. This is needed if
+ * pagemap does not show zero pages and huge pages. Do nothing if the mapping
+ * has changed.
  */
 static void
 use_smaps(const struct usage *u, size_t i, struct scanned *s)

@@ -37,8 +37,8 @@ struct perfslot {
 };
 
 struct perforder {		/* records to sort; zeroed before use */
-	struct buf	 bytes;	/* complete records; rings are copied to its
-				   end */
+	struct buf	 bytes;	/* complete records; contents of rings are
+				   appended */
 	size_t		 seen;	/* number of bytes whose records already have
 				   slots */
 	struct perfslot	*slot;	/* owned */
@@ -58,7 +58,7 @@ struct tpfield {		/* position of a field in the data of a
 	size_t		 off;	/* byte offset in the raw data */
 	size_t		 size;	/* bytes; 0: the tracepoint has no such field */
 	bool		 sign;
-	bool		 loc;	/* __data_loc: the field has offset and
+	bool		 loc;	/* __data_loc: the field has the offset and
 				   length of a string */
 };
 

@@ -33,9 +33,9 @@ static const uint64_t software[TRACE_POINT] = {
  * Open an event of this kind for thread tid on processor cpu, or on all
  * processors if cpu is -1. l says which form of the event is permitted. The
  * event starts now or, if on_exec is set, at the next execve(2) of the thread.
- * If cpu is given, threads and children created later inherit it. The kernel
- * wakes us when 256 KB of a ring are used. Return a descriptor, or -1 with
- * errno set.
+ * If cpu is not -1, threads and children created later inherit the event. The
+ * kernel wakes us when 256 KB of a ring are used. Return a descriptor, or -1
+ * with errno set.
  *
  * The event for minor faults also reports mappings, threads and programs.
  */
@@ -261,8 +261,8 @@ rings_online(struct ring **ring, size_t *n)
 
 /*
  * Make the event open as fd write to r, the ring of its processor. For the
- * first event of a ring, map the ring with size bytes or, if that is not
- * allowed, fewer. Return 0, or -1 with errstr set.
+ * first event of a ring, map the ring with size bytes, or with fewer if that is
+ * not allowed. Return 0, or -1 with errstr set.
  */
 int
 ring_attach(struct ring *r, int fd, size_t size)

@@ -101,8 +101,8 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	memset(r, 0, sizeof *r);
 	if (len < HEAD || num_here(p + 6, 2) != len)
-		return errstr_set("perf: a record of %zu bytes has another "
-		    "length in its header", len);
+		return errstr_set("perf: a record of %zu bytes has a "
+		    "different length in its header", len);
 	r->type = get32(p);
 	r->misc = (uint32_t)num_here(p + 4, 2);
 	if (r->type == PERFREC_SAMPLE)
@@ -146,9 +146,10 @@ perfrec_time(const uint8_t *p, size_t len)
 
 /*
  * Append the bytes from offset tail to offset head of the ring at data to out.
- * A record that wraps around is joined. Both offsets count from the creation of
- * the ring, whose size is a power of two. Return 0. If the bytes are not
- * complete records, append nothing and return -1 with errstr set.
+ * Join a record that wraps around. Both offsets count from the creation of the
+ * ring. size is the number of bytes in the ring, a power of two. Return 0. If
+ * the bytes are not complete records, append nothing and return -1 with errstr
+ * set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
@@ -214,9 +215,9 @@ order_note(struct perforder *o)
 CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
- * Move the records of o with times up to until, in ns, to old, in order of
- * time. old must be empty. Later records stay in o. Return 0, or -1 with errstr
- * set.
+ * Move to old, in order of time, the records of o whose time, in ns, is at most
+ * until. old must be empty. Later records stay in o. Return 0, or -1 with
+ * errstr set.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)

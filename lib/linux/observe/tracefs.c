@@ -116,7 +116,7 @@ declares(const char *s, const char *name)
 }
 
 /*
- * Set f to the position of the field called name, as text says. text is the
+ * Set f to the position that text gives for the field called name. text is the
  * format file of a tracepoint, with lines field:TYPE NAME; offset:N; size:N;
  * signed:N; Return 0, or -1 with errstr set if there is no such field, or its
  * line cannot be parsed.
@@ -168,8 +168,8 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * Copy the string in field f of raw, which has len bytes, to out. It is cut to
- * fit into size bytes. Copy "" if raw is too short.
+ * Copy the string in field f of raw, which has len bytes, to out. The copy is
+ * truncated to fit into size bytes. Copy "" if raw is too short.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,

@@ -183,9 +183,10 @@ thread_add(void *arg, long tid)
 
 /*
  * Trace process pid with t, including all threads that it has and will have.
- * The list of threads is read until it has no new ones, because a thread that
- * is not traced yet may create one. A thread that is then traced twice is
- * reported once (threadset.c). Return 0, or -1 with errno set as by tracer_add.
+ * The list of threads is read again until it has no new ones, because a thread
+ * that is not traced yet may create one. A thread that is then traced twice is
+ * reported once (threadset.c). Return 0, or -1 with errno set as by
+ * tracer_add().
  */
 int
 tracer_addprocess(struct tracer *t, pid_t pid)
@@ -322,9 +323,9 @@ tracer_drain(struct tracer *t)
 
 /*
  * Call fn, with arg, for the events of the threads that t traces, in order of
- * time. If all is set, do so for all events read. Otherwise keep back events
- * that an older one may still follow. If fn returns -1, stop and return -1.
- * Return 0, or -1 with errstr set.
+ * time. If all is set, do so for all events read. Otherwise hold back events if
+ * an older one may still arrive. If fn() returns -1, stop and return -1. Return
+ * 0, or -1 with errstr set.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
