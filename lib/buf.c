@@ -42,7 +42,7 @@ buf_room(struct buf *b, size_t n)
 
 /*
  * Append the n bytes at data to b. If memory runs out, append nothing and set
- * b->failed, which buf_check reports.
+ * b->failed, which buf_check() reports.
  */
 void
 buf_add(struct buf *b, const void *data, size_t n)
@@ -56,7 +56,7 @@ buf_add(struct buf *b, const void *data, size_t n)
 }
 
 /*
- * Append string s, without its NUL, to b. Report errors as buf_add does.
+ * Append string s, without its NUL, to b. Report errors as buf_add() does.
  */
 void
 buf_puts(struct buf *b, const char *s)
@@ -66,7 +66,7 @@ buf_puts(struct buf *b, const char *s)
 
 /*
  * Append text formatted as by printf(3), without a NUL, to b. Report errors as
- * buf_add does.
+ * buf_add() does.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)
@@ -147,7 +147,7 @@ str_printf(const char *fmt, ...)
 }
 
 /*
- * Append s to b, quoted as a word of sh(1).
+ * Append s to b, quoted as one word for sh(1).
  */
 void
 shell_word(struct buf *b, const char *s)

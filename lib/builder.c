@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 enum {
-	SEGMENTS = 16, /* maximum segments in a mem record for 9front */
+	SEGMENTS = 16, /* maximum number of segments in a mem record for
+			  9front */
 	SMALLGAP = 24 * KB,	/* gaps of up to this many bytes are always
 				   filled, which is cheaper than a segment */
 	CHEAP_KB = 64 * 1024	/* maximum kilobytes of zeros in larger gaps,
@@ -49,9 +50,9 @@ builder_segment(struct builder *b, uint64_t addr)
 
 /*
  * Append n kilobytes at address addr to b. They are at location loc in src; if
- * src is NULL, they are zeros. Addresses must ascend. Missing ranges below addr
- * must already have been recorded with image_miss. Return 0, or -1 with errstr
- * set.
+ * src is NULL, they are zeros. Addresses must ascend from call to call. Missing
+ * ranges below addr must already have been recorded with image_miss(). Return
+ * 0, or -1 with errstr set.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -188,9 +189,9 @@ builder_coalesce(struct builder *b)
 /*
  * Insert the segments of b into its image. First, if there are more than 16,
  * join them by filling the gaps between them with zeros. At most 65536
- * kilobytes of zeros, or 1% of the captured kilobytes, are used for that; each
- * takes one byte in a stream. b is left empty, even on failure. Return 0, or -1
- * with errstr set.
+ * kilobytes of zeros are used for that, or 1% of the captured kilobytes if that
+ * is more; each takes one byte in a stream. b is left empty, even on failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 builder_finish(struct builder *b)

@@ -58,7 +58,7 @@ call_ioctl(int fd, unsigned long request, void *arg)
 
 /*
  * Set *f to describe the file at path, relative to descriptor dir. If path is
- * empty, this is the file open as dir. Linux before 5.8 does not report the
+ * empty, describe the file open as dir. Linux before 5.8 does not report the
  * mount. Return 0, or -1 with errno set.
  */
 int

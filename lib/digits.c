@@ -44,7 +44,7 @@ digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
 }
 
 /*
- * Parse digits as digits_clip does, but return NULL if the number is 2^64 or
+ * Parse digits as digits_clip() does, but return NULL if the number is 2^64 or
  * more.
  */
 const char *
@@ -57,8 +57,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Parse the n bytes at s, which must be a number in base and nothing else, into
- * *num. Return false if they are not, or if the number is 2^64 or more.
+ * Parse the n bytes at s into *num. Return false if they are not a number in
+ * the given base and nothing else, or if the number is 2^64 or more.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 /*
- * Return the embedded file of s that mapping v maps; its text has the bytes.
- * Return NULL if s does not contain that file, which is not an error, or if
- * memory runs out.
+ * Return the embedded file of s that mapping v maps. Return NULL if s does not
+ * contain that file, which is not an error, or if memory runs out.
  */
 struct proc *
 embedded_find(struct snap *s, const struct vma *v)
@@ -33,9 +32,9 @@ embedded_find(struct snap *s, const struct vma *v)
 }
 
 /*
- * Return the image of the file that mapping v of process p maps. This is the
- * text of an embedded file of s. If the file is the executable of p, whose path
- * is exe (or NULL), it may be the text of p. Return NULL if the snapshot has
+ * Return the image of the file that mapping v of process p maps: the text of an
+ * embedded file of s or, if v maps the executable of p, the text of p. exe is
+ * the path of that executable, or NULL. Return NULL if the snapshot has
  * neither, which is not an error.
  */
 struct image *

@@ -12,7 +12,7 @@
 
 /*
  * Add to list l a file called name with the len bytes at data. data is from
- * malloc(3) or data_map; the list takes ownership of it, even on failure. If
+ * malloc(3) or data_map(); the list takes ownership of it, even on failure. If
  * memory runs out, set l->failed.
  */
 void
@@ -91,7 +91,7 @@ filelist_find(const struct filelist *l, const char *name)
 }
 
 /*
- * Append all files of list from to list l, and leave list from empty.
+ * Move all files of the list *from to the end of l.
  */
 void
 filelist_join(struct filelist *l, struct filelist *from)

@@ -11,7 +11,7 @@
 /*
  * Read len bytes at offset off of file fd into buf. Return the number of bytes
  * read. If that is less than len, set errno: 0 at the end of the file,
- * otherwise the error that stopped the reading.
+ * otherwise the error that ended the read.
  */
 size_t
 full_pread(int fd, void *buf, size_t len, uint64_t off)

@@ -122,7 +122,7 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 
 /*
  * Let outline o provide the extents of segment s, which has none yet. nth is
- * the number of s in o.
+ * the index of s in o.
  */
 void
 segment_outline(struct segment *s, struct outline *o, size_t nth)
@@ -150,9 +150,9 @@ segment_extent(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Find the first run of at least HOLE_KB zero kilobytes in segment s that ends
- * after kilobyte kb. kb must be described. Set *h to the run. Return false if
- * there is none.
+ * Find the first run of at least HOLE_KB all-zero kilobytes in segment s that
+ * ends after kilobyte kb. kb must be described. Set *h to the run. Return false
+ * if there is none.
  */
 bool
 segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
@@ -171,8 +171,8 @@ segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
 }
 
 /*
- * Load all extents of segment s now, so that segment_extent cannot fail later.
- * Return 0, or -1 with errstr set.
+ * Load all extents of segment s now, so that segment_extent() cannot fail
+ * later. Return 0, or -1 with errstr set.
  */
 int
 segment_describe(const struct segment *s)
@@ -189,8 +189,8 @@ segment_describe(const struct segment *s)
 }
 
 /*
- * Replace the extents of segment s by those of segment from, which must cover
- * all of s.
+ * Replace the extents of segment s with those of segment *from, which must
+ * cover all of s.
  */
 void
 segment_take(struct segment *s, struct segment *from)
@@ -296,10 +296,10 @@ image_insert(struct image *im, struct segment *s)
 
 /*
  * Record that the range from start to end (exclusive) of image im was mapped
- * and present but not captured. reason, a few words, is copied. If this range
- * continues the last one for the same reason, extend that. If ranges are not
- * recorded in ascending order, call image_sortmissing afterwards. Return 0, or
- * -1 with errstr set.
+ * and present but not captured. reason, a few words, is copied. If the range
+ * continues the last one and has the same reason, extend the last one. If
+ * ranges are not recorded in ascending order, the caller must call
+ * image_sortmissing() afterwards. Return 0, or -1 with errstr set.
  */
 int
 image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)

@@ -130,9 +130,9 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Set *sp to the properties of address addr of im, and to the last address up
- * to which all addresses share them. A run of at least HOLE_KB zero kilobytes
- * is a hole.
+ * Store in *sp the properties of address addr of im, and the last address of
+ * the range from addr on that shares them. A run of at least HOLE_KB all-zero
+ * kilobytes counts as a hole.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)
@@ -155,8 +155,8 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 }
 
 /*
- * Set *sp as image_span does, but join runs of zeros too short to be a hole to
- * the data around them.
+ * Set *sp as image_span() does, but treat runs of zeros that are too short to
+ * be a hole as part of the data around them.
  */
 void
 image_holes(struct image *im, uint64_t addr, struct span *sp)

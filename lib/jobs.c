@@ -35,19 +35,19 @@ struct jobs {
 	bool		 help;	/* the caller also does jobs while it waits */
 	pthread_t	*thread; /* owned */
 	size_t		 nthread;
-	size_t		 idle;	/* number of threads that wait for jobs;
-				   under lock */
-	bool		 waiting; /* the caller waits; under lock */
+	size_t		 idle;	/* number of threads waiting for jobs; under
+				   lock */
+	bool		 waiting; /* the caller is waiting; under lock */
 	bool		 quit;	/* threads must exit; under lock */
 	pthread_mutex_t	 lock;
-	pthread_cond_t	 more;	/* signaled when a job was submitted or quit was
+	pthread_cond_t	 more;	/* signaled when a job is submitted or quit is
 				   set */
-	pthread_cond_t	 less;	/* signaled when a job was done */
+	pthread_cond_t	 less;	/* signaled when a job is done */
 };
 
 /*
- * Do the next submitted job. The caller holds the lock; it is released during
- * the job.
+ * Do the next submitted job. The caller holds the lock, which is released
+ * during the job.
  */
 static void
 jobs_work(struct jobs *r)
@@ -83,10 +83,10 @@ jobs_thread(void *arg)
 }
 
 /*
- * Make a ring of njob jobs of size bytes each, all zero. Start threads threads,
- * or as many as can be created. They call work(arg, job), several at once. If
- * help is set, the caller also does jobs while it would otherwise wait. Return
- * the ring, or NULL with errstr set if memory runs out.
+ * Make a ring of njob jobs of size bytes each, all zero. Start the given number
+ * of threads, or as many as can be created. They call work(arg, job), several
+ * at once. If help is set, the caller also does jobs while it would otherwise
+ * wait. Return the ring, or NULL with errstr set if memory runs out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,
@@ -118,8 +118,8 @@ jobs_new(size_t threads, size_t njob, size_t size,
 }
 
 /*
- * End the threads of r, and free r, which may be NULL. Call drop, unless it is
- * NULL, for each job. Jobs that no thread has begun are not done.
+ * End the threads of r, and free r, which may be NULL. Call drop() for each
+ * job, unless drop is NULL. Jobs that no thread has begun are not done.
  */
 void
 jobs_free(struct jobs *r, void (*drop)(void *job))
@@ -157,8 +157,9 @@ jobs_idle(const struct jobs *r)
 }
 
 /*
- * Submit the job that jobs_idle returned. easy says that the job is short; the
- * caller then does it at once if all earlier jobs have begun.
+ * Submit the job that jobs_idle() returned. easy is true if the job is short:
+ * it is then done at once in the caller's thread, provided that all earlier
+ * jobs have begun.
  */
 void
 jobs_submit(struct jobs *r, bool easy)
@@ -176,8 +177,8 @@ jobs_submit(struct jobs *r, bool easy)
 
 /*
  * Do a job in the caller's thread. Keep the caller's error string, since the
- * caller may be about to return an error. The caller holds the lock, as for
- * jobs_work.
+ * caller may be about to return an error. The caller holds the lock, as it does
+ * for jobs_work().
  */
 static void
 jobs_help(struct jobs *r)
@@ -217,7 +218,7 @@ jobs_oldest(struct jobs *r, bool wait)
 }
 
 /*
- * Retire the oldest job of r, which jobs_oldest returned.
+ * Retire the oldest job of r, which jobs_oldest() returned.
  */
 void
 jobs_retire(struct jobs *r)

@@ -141,23 +141,23 @@ struct proc {			/* process, thread or embedded file */
 	uint64_t	 pid;
 	uint64_t	 leader; /* process that a thread belongs to; 0: not
 				    a thread */
-	struct embedded	*embedded; /* owned; embedded file that this entry
-				      describes, whose bytes are in text, or in
-				      mem for shared memory; NULL: none */
+	struct embedded	*embedded; /* owned; identity of an embedded file, whose
+				      bytes are in text, or in mem for shared
+				      memory; NULL: not an embedded file */
 	struct file	*file;	/* owned; in the order in which they were
 				   added */
 	size_t		 nfile;
 	struct taskstate *state; /* owned; parsed small files
 				    (state/state.h); NULL until first used */
 	struct linuxrec	*record; /* owned; parsed proc file; NULL until
-				    proc_record is called */
+				    proc_record() is called */
 	struct image	*text;	/* owned, or NULL */
 	struct image	*mem;	/* owned, or NULL */
-	struct kbcount	 count;	/* set by the reader or writer of a stream,
-				   or by snap_count */
-	uint64_t	 filesum; /* checksum of all small files of the
-				     stream, if readopts made the reader drop
-				     some */
+	struct kbcount	 count;	/* set by the reader or writer of a stream, or
+				   by snap_count() */
+	uint64_t	 filesum; /* checksum of all small files read, including
+				     dropped ones; 0 if readopts drops
+				     nothing */
 };
 
 RB_HEAD(proctree, proc);
@@ -168,10 +168,10 @@ struct snap {
 	struct proc	**proc;	/* owned; in the order of the stream */
 	size_t		 nproc;
 	struct proctree	 bypid;
-	size_t		*thread; /* owned; indices into proc of threads,
-				    sorted by process */
+	size_t		*thread; /* owned; indices of threads in proc, sorted by
+				    process */
 	size_t		 nthread;
-	size_t		*file;	/* owned; indices into proc of embedded files,
+	size_t		*file;	/* owned; indices of embedded files in proc,
 				   sorted by file */
 	size_t		 nfile;
 	size_t		 indexed; /* number of entries of proc that the
@@ -200,7 +200,7 @@ struct header {
 	bool		 timed;	/* the line has a time */
 	unsigned long long time; /* when the snapshot was taken, as in
 				    time(2) */
-	char		 cputype[16]; /* Plan 9's name of the machine; "" if
+	char		 cputype[16]; /* Plan 9's name for the machine; "" if
 					 not recorded */
 };
 
@@ -231,7 +231,8 @@ struct progress {
 	atomic_ullong	 raw;	/* kilobytes of memory found, by kind */
 	atomic_ullong	 zero;
 	atomic_ullong	 same;
-	atomic_ullong	 began;	/* milliseconds of CLOCK_MONOTONIC */
+	atomic_ullong	 began;	/* start time in milliseconds of
+				   CLOCK_MONOTONIC */
 	atomic_uint	 writes; /* odd during a write that may wait for a
 				    reader */
 	atomic_bool	 held;	/* processes stay stopped until the work ends */
@@ -295,24 +296,25 @@ int		 confine_act(int *fd);
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be read */
-	bool	 brief;		/* as nodata, and references between pages
-				   are not resolved */
-	const char *const *files; /* names of the small files, and of the files
-				     of Linux records, to keep, ended by NULL;
-				     or NULL: keep all */
+	bool	 brief;		/* like nodata, and references between pages are
+				   not resolved */
+	const char *const *files; /* names of the small files and record files
+				     to keep, ended by NULL; or NULL: keep
+				     all */
 	const char *const *unused; /* names of small files and record files to
 				      drop, ended by NULL, as set by
-				      criu_readopts; or NULL: drop none */
+				      criu_readopts(); or NULL: drop none */
 	bool	 nosizes;	/* drop the lines of smaps and status that
 				   are sizes in kB */
 	bool	 scan;		/* read and check the whole stream, even if
 				   it has an index */
 	bool	 salvage; /* read the undamaged parts of a damaged stream */
 	bool	 partial;	/* after an error, return the processes read
-				   before it, and put the error in broken of
-				   struct snap */
-	size_t	 unpacked;	/* MiB of a compressed file to keep decompressed
-				   in memory; 0: choose automatically */
+				   before it, and put the error in the member
+				   broken of struct snap */
+	size_t	 unpacked;	/* MiB of decompressed data to keep in memory
+				   for a compressed file; 0: choose
+				   automatically */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
 				/* called for each record, with arg, pid,
 				   name, position and length; the first line
@@ -323,7 +325,7 @@ struct readopts {
 	void	*arg;		/* first argument of record and warn */
 	const char *exe;	/* path of the executable of an ELF core;
 				   NULL: use the path in the core */
-	struct pagestore *store; /* from criu_store: receives pages that must
+	struct pagestore *store; /* from criu_store(): receives pages that must
 				    be copied; NULL: use a spool */
 	struct progress *progress; /* receives the progress of reading, or
 				      NULL */
@@ -406,8 +408,8 @@ void		 proc_place(struct place *pl, const struct proc *p);
  * Identity of a process or thread when it was captured: record/facts.c
  */
 struct identity {
-	uint64_t	 pid;	/* number before snap_merge, which may change
-				   the pid of struct proc */
+	uint64_t	 pid;	/* process ID before snap_merge(), which may
+				   change that in struct proc */
 	uint64_t	 part;	/* index of the part in a merged snapshot; 0:
 				   the first */
 	uint64_t	 start;	/* start time in ticks since boot; 0: not
@@ -516,12 +518,12 @@ enum criu_need {		/* bits: options that criu restore needs */
 	CRIU_TCP_ESTABLISHED = 8,
 	CRIU_FILE_LOCKS = 16,
 	CRIU_EXT_UNIX_SK = 32,
-	CRIU_TERMINAL = 64	/* restore in the foreground: the processes
-				   use the terminal of criu */
+	CRIU_TERMINAL = 64	/* restore in the foreground: the processes use
+				   criu's terminal */
 };
 
 enum criu_cgroups {		/* how to restore cgroups */
-	CGROUPS_IGNORE, /* restore no cgroups: use the cgroups of criu */
+	CGROUPS_IGNORE, /* restore no cgroups: use those of criu */
 	CGROUPS_NONE,		/* use existing cgroups unchanged; fail if
 				   one is missing */
 	CGROUPS_PROPS, /* use existing cgroups and set their properties */
@@ -533,12 +535,12 @@ enum criu_cgroups {		/* how to restore cgroups */
 };
 
 struct criuopts {
-	const char	*parent; /* directory of earlier images, whose
-				    unchanged pages are not repeated, or NULL */
+	const char	*parent; /* directory of earlier images, or NULL; pages
+				    unchanged since then are not repeated */
 	bool		 overwrite; /* allow a directory that is not empty */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
 				   leave out if they cannot be restored (bits
-				   from criu_leave) */
+				   from criu_leave()) */
 	uint64_t	 root;	/* only for live processes: ID of the process to
 				   restore with its descendants; 0: all
 				   processes */
@@ -546,29 +548,29 @@ struct criuopts {
 				   report them to note */
 	unsigned int	 cgroups; /* only for live processes: one of enum
 				     criu_cgroups */
-	bool		 cgroup_root; /* criu will get another cgroup root, so
-					 write no cgroups above those of the
+	bool		 cgroup_root; /* criu will get a different cgroup root,
+					 so write no cgroups above those of the
 					 processes */
 	bool		 check;	/* only check, write nothing; set by
-				   criu_check */
+				   criu_check() */
 	/* called with a sentence for each error; or NULL */
 	void		(*warn)(void *, const char *);
 	/* live processes: called with a sentence for each thing that is
 	   restored differently; or NULL */
 	void		(*note)(void *, const char *);
 	void		*arg;	/* first argument of warn and note */
-	unsigned int	*need;	/* only for live processes: bits of enum
-				   criu_need are added to *need; or NULL */
-	struct buf	*words;	/* only for live processes: receives further
-				   arguments for criu, quoted for sh(1), each
-				   after a blank; or NULL */
+	unsigned int	*need;	/* only for live processes: receives further
+				   bits of enum criu_need; or NULL */
+	struct buf	*words;	/* only for live processes: more criu arguments
+				   are appended here, each quoted for sh(1) and
+				   preceded by a blank; or NULL */
 	struct progress	*progress; /* receives the progress, or NULL */
 	struct pagestore *store; /* the store with which the snapshot was
 				    read, or NULL */
 };
 
 struct criustat {		/* amounts written */
-	uint64_t	 kb;	/* kilobytes of all present pages */
+	uint64_t	 kb;	/* size of all present pages in kilobytes */
 	uint64_t	 parentkb; /* kilobytes left out because the parent
 				      has them */
 	uint64_t	 zerokb; /* kilobytes of zero pages */
@@ -597,7 +599,7 @@ struct fsattr {
 	bool		 dir;
 	bool		 exec;	/* set for a program */
 	bool		 memory; /* set for mem, core and files in map/ */
-	void		*tag;	/* argument of fstree_add for the snapshot;
+	void		*tag;	/* argument of fstree_add() for the snapshot;
 				   NULL for the root */
 };
 
@@ -606,7 +608,7 @@ struct fsentry {		/* directory entry */
 	uint64_t	 ino;
 	bool		 dir;
 	uint64_t	 next;	/* where to continue the list after this entry;
-				   pass it to fstree_list */
+				   pass it to fstree_list() */
 };
 
 struct fstree;
@@ -644,8 +646,8 @@ struct liveopts {
 	int	 out;		/* leave out processes that read from this
 				   output descriptor */
 	const uid_t *user;	/* restrict names and cgroups to processes of
-				   this user; NULL: any user, or the caller's
-				   own if it is not root */
+				   this user; NULL: any user or, if the caller
+				   is not root, the caller */
 	bool	 descendants;	/* also capture the descendants of all named
 				   processes */
 	bool	 restore;	/* record state that restoring needs, during
@@ -653,16 +655,17 @@ struct liveopts {
 	bool	 datafiles;	/* also save unmodified pages of mapped data
 				   files */
 	bool	 no_inject;	/* inject no calls into a process */
-	bool	 clone;		/* release the processes before their memory
-				   is read, using clones; not with no_inject */
+	bool	 clone;		/* use clones, so that the processes are
+				   released before their memory is read; not
+				   with no_inject */
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */
-	bool	 again;		/* fail if a clone is lost (live_lost) */
+	bool	 again;		/* fail if a clone is lost (live_lost()) */
 	bool	 flags;		/* read smaps while all processes are stopped */
 	bool	 perfmaps;	/* also save perf maps: names of code that
 				   the processes generated */
-	bool	 verbose; /* report for how long each process was stopped */
+	bool	 verbose; /* report how long each process was stopped */
 	uint64_t memory;	/* bytes that clones and copies may take; if
 				   they need more, all processes stay
 				   stopped; 0: no limit */

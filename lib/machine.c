@@ -47,8 +47,8 @@ static const struct machine machines[] = {
 enum { NMACHINE = sizeof machines / sizeof *machines };
 
 /*
- * Return the machine after m in the table, or the first if m is NULL. The last
- * machine is the unknown one. After that, return NULL.
+ * Return the machine after m in the table, or the first if m is NULL. Return
+ * NULL after the last machine, which is the unknown one.
  */
 const struct machine *
 machine_next(const struct machine *m)

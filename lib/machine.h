@@ -19,9 +19,9 @@ struct machine {
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
 	uint8_t		 word;	/* bytes of a long: 4 or 8 */
 	bool		 big;	/* big-endian */
-	uint32_t	 pages;	/* sum of all possible page sizes */
-	const char	*narrow; /* name of the machine of its 32-bit
-				    processes, or NULL */
+	uint32_t	 pages;	/* bitwise OR of all possible page sizes */
+	const char	*narrow; /* machine name for its 32-bit processes, or
+				    NULL */
 
 	/* The next three describe the general registers of a core
 	   (elf_gregset_t), as in NT_PRSTATUS; if regs is 0 they are unknown. */

@@ -16,7 +16,8 @@ struct mapped {
 	struct mapped	*next;	/* owned */
 	uint8_t		*data;	/* owned */
 	size_t		 len;
-	size_t		 left;	/* bytes at the start already discarded */
+	size_t		 left;	/* number of bytes already discarded at the
+				   start */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,7 +25,7 @@ static struct mapped *all;	/* under lock; a short list */
 
 /*
  * Map len bytes of file fd into memory. The caller may then close fd. Return
- * the address of the bytes, which data_free frees, or NULL with errstr set.
+ * the address of the bytes, which data_free() frees, or NULL with errstr set.
  */
 uint8_t *
 data_map(int fd, size_t len)
@@ -62,7 +63,7 @@ mapped_find(const uint8_t *data)
 }
 
 /*
- * Free data, which is from malloc(3) or data_map, or NULL.
+ * Free data, which is from malloc(3) or data_map(), or NULL.
  */
 void
 data_free(uint8_t *data)
@@ -82,8 +83,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * If data is mapped, discard its first upto bytes from memory, once they have
- * been read. The kernel reads them from the file again when they are needed.
+ * If data is mapped, discard its first upto bytes, which have been read, from
+ * memory. The kernel reads them from the file again if they are needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

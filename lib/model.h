@@ -52,7 +52,7 @@ struct segment {		/* range of an image without holes */
 	size_t		 nth;	/* index of this segment in the outline */
 	struct image	*image;	/* borrowed; image that contains the segment */
 	uint64_t	 section; /* number of the image's section
-				     (image_section) */
+				     (image_section()) */
 	bool		 hidden;	/* another segment covers some of it */
 };
 
@@ -81,7 +81,7 @@ struct run {
  */
 enum { HOLE_KB = 64 };
 
-struct zeros {			/* run of at least HOLE_KB zero kilobytes of
+struct zeros {			/* run of at least HOLE_KB all-zero kilobytes in
 				   a segment */
 	uint64_t	 kb;	/* first kilobyte, counted from the segment's
 				   base */
@@ -100,7 +100,7 @@ struct outline_ops {
 				   with errstr set */
 	bool	(*hole)(const struct outline *, const struct segment *,
 		    uint64_t, struct zeros *);
-				/* as segment_zeros does */
+				/* as segment_zeros() does */
 	void	(*free)(struct outline *);
 };
 
@@ -129,7 +129,7 @@ struct pagestore {
 
 struct builder {
 	struct image	*image;	/* borrowed */
-	struct segment **seg;	/* owned until builder_finish */
+	struct segment **seg;	/* owned until builder_finish() */
 	size_t		 nseg;
 };
 
@@ -139,7 +139,8 @@ struct filelist {		/* list of named files for a Linux record */
 	bool		 failed;
 	char		 lost[32]; /* name of the first file that could not
 				      be read */
-	int		 why;	/* errno of the file lost; 0: none was lost */
+	int		 why;	/* errno for the file in lost; 0: none was
+				   lost */
 };
 
 enum { IDENTITY_KB = 4 };	/* kilobytes that one identity covers */

@@ -1,6 +1,6 @@
 /*
- * Numbers of up to 8 bytes: little-endian, except for num_order and num_here;
- * and a test for zero bytes.
+ * Numbers of up to 8 bytes: little-endian, except for num_order() and
+ * num_here(); and a test for zero bytes.
  */
 #ifndef NUM_H
 #define NUM_H

@@ -33,8 +33,8 @@ static const struct source_ops kept_ops = {
 };
 
 /*
- * Make a source of s with the kilobytes at data. It takes ownership of data,
- * even on failure. Return the source, or NULL with errstr set.
+ * Make a source of s from the kilobytes at data. This function takes ownership
+ * of data, even on failure. Return the source, or NULL with errstr set.
  */
 static struct source *
 kept_new(struct snap *s, uint8_t *data)
@@ -51,7 +51,8 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Append to segment new the extents of kilobytes kb to limit - 1 of segment s.
+ * Append to segment *new the extents for kilobytes kb to limit - 1 of segment
+ * s.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t kb,
@@ -72,8 +73,8 @@ extents_copy(struct segment *new, const struct segment *s, uint64_t kb,
 }
 
 /*
- * If rc is 0, replace the extents of s by those of new. The latter must cover
- * all of s. If rc is -1, only free the extents of new. Return rc.
+ * If rc is 0, replace the extents of s with those of *new, which must cover all
+ * of s. If rc is -1, only free the extents of *new. Return rc.
  */
 static int
 extents_take(struct segment *s, struct segment *new, int rc)
@@ -87,8 +88,8 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Replace n kilobytes of segment s, starting at kilobyte kb. The new ones are
- * at location loc in src. All kilobytes of s must be described. Return 0, or -1
+ * Replace n kilobytes of segment s, starting at kilobyte kb, with those at
+ * location loc in src. All kilobytes of s must be described. Return 0, or -1
  * with errstr set.
  */
 static int
@@ -145,8 +146,8 @@ segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 }
 
 /*
- * Replace the n ranges r, which must be sorted, by zeros in segment s, and
- * record them as missing.
+ * In segment s, replace the n ranges at r, which must be sorted, with zeros,
+ * and record them as missing.
  */
 static int
 segment_leave(struct segment *s, const struct missing *r, size_t n)
@@ -177,9 +178,9 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 CMP(range_cmp, struct missing, start)
 
 /*
- * Remove the n ranges r from image im, which may be NULL. Their kilobytes
- * become zero in all segments. They are recorded as missing, for the reason
- * given in their range. This sorts r. Return 0, or -1 with errstr set.
+ * Remove the n ranges r from image im, which may be NULL. Zero their kilobytes
+ * in all segments, and record them as missing, for the reason given in each
+ * range. This sorts r. Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)
@@ -232,8 +233,8 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 }
 
 /*
- * Let edit change the len bytes at address start of image im of snapshot s.
- * edit is called for each segment that has some of these bytes. Its arguments
+ * Let edit() change the len bytes at address start of image im of snapshot s.
+ * edit() is called for each segment that has some of these bytes. Its arguments
  * are arg, and the address, contents and length of the kilobytes that contain
  * them. The segment then has the changed contents, and im no longer refers to
  * the old ones. Return 0, or -1 with errstr set.

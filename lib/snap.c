@@ -360,7 +360,7 @@ index_make(struct snap *s)
 }
 
 /*
- * Update the index of threads and embedded files of s. Entries in the index
+ * Update the index of threads and embedded files in s. Entries in the index
  * must not change later, but more may be added. Several threads may call this
  * at once, as long as none adds entries. Return 0, or -1 with errstr set.
  */
@@ -414,7 +414,7 @@ proc_file(const struct proc *p, const char *name)
 
 /*
  * Set the small file called name of process p to the len bytes at data. data is
- * from malloc(3) or data_map; p takes ownership of it, even on failure. An
+ * from malloc(3) or data_map(); p takes ownership of it, even on failure. An
  * existing file is replaced. Return 0, or -1 with errstr set.
  */
 int

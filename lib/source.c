@@ -88,7 +88,8 @@ source_move(struct snap *a, struct snap *b)
 }
 
 /*
- * Read runs as source_read does, but do not prefix errstr with the name of src.
+ * Read runs as source_read() does, but do not prefix errstr with the name of
+ * src.
  */
 int
 source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -125,7 +126,7 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
  * Finish a read of len bytes at offset off into buf, of which the first n were
  * read. The file had size bytes when it was opened; bytes of buf beyond that
  * become zero. Return SOURCE_OK. If bytes of the file are missing, return
- * SOURCE_LOST, with errstr set from the errno of full_pread.
+ * SOURCE_LOST, with errstr set from the errno of full_pread().
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
@@ -177,8 +178,8 @@ read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
 }
 
 /*
- * Read one kilobyte of a snap(6) stream into buf, and fill a short last one
- * with zeros.
+ * Read one kilobyte of a snap(6) stream into buf, and pad a short last one with
+ * zeros.
  */
 static int
 read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
@@ -337,7 +338,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * Return the descriptor of src, a file source or spool, which still owns it.
+ * Return the descriptor of src, a file source or spool. src still owns it.
  */
 int
 source_fd(const struct source *src)
@@ -356,8 +357,8 @@ source_size(const struct source *src)
 
 /*
  * Find the next run of data of file source src, at or after offset off
- * (SEEK_DATA of lseek(2)). Set *start and *end (exclusive) to it. Return false
- * if there is no more data.
+ * (SEEK_DATA of lseek(2)). Set *start and *end (exclusive) to its bounds.
+ * Return false if there is no more data.
  */
 bool
 source_data(const struct source *src, uint64_t off, uint64_t *start,

@@ -61,7 +61,7 @@ struct mapping {		/* flags and sizes of a mapping, from smaps */
 	uint64_t	 private;
 	uint64_t	 anon;
 	uint64_t	 swap;
-	uint64_t	 touched; /* kilobytes accessed since touched_forget
+	uint64_t	 touched; /* kilobytes accessed since touched_forget()
 				     was called */
 	uint64_t	 huge;	/* part of rss that is mapped by huge
 				   page-table entries */
@@ -167,7 +167,7 @@ struct pageuse {		/* memory use in kilobytes, except for pss */
 
 enum { PSS_KB = 4096 * KB };	/* pss of one kilobyte */
 
-struct flagcount {		/* number of pages with the same flags */
+struct flagcount {		/* kilobytes of pages with the same flags */
 	uint64_t	 flags;	/* bit n: the flag pageflag_name(n) */
 	uint64_t	 kb;
 };

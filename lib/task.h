@@ -83,7 +83,8 @@ struct task {			/* process or thread */
 	char		 user[64];
 	char		 state;	/* state letter of proc_pid_stat(5) before
 				   the stop */
-	uint64_t	 utime;	/* times, up to age, in milliseconds */
+	uint64_t	 utime;	/* this and the next members, up to age: times
+				   in milliseconds */
 	uint64_t	 stime;
 	uint64_t	 cutime;
 	uint64_t	 cstime;

@@ -32,8 +32,9 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
- * Return the number of columns of the character at *s. Advance *s past it. Wide
- * characters are those of Unicode's EastAsianWidth.txt, in coarse ranges.
+ * Return the number of columns that the character at *s takes. Advance *s past
+ * it. Wide characters are those of Unicode's EastAsianWidth.txt, in coarse
+ * ranges.
  */
 int
 text_columns(const char **s)
@@ -83,7 +84,7 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
- * Return true if text_clean would change s.
+ * Return true if text_clean() would change s.
  */
 bool
 text_isharmful(const char *s)
@@ -170,8 +171,8 @@ text_time(char *s, size_t n, uint64_t us)
 }
 
 /*
- * Decode the octal escapes of proc_pid_mountinfo(5), a backslash and three
- * digits, in s. Return s.
+ * In s, decode the octal escapes of proc_pid_mountinfo(5): a backslash and
+ * three digits. Return s.
  */
 char *
 text_unescape(char *s)

@@ -82,7 +82,7 @@ vec_room(void *vp, size_t n, size_t size)
 	return 0;
 }
 
-/* call vec_room for array v of n elements */
+/* call vec_room() for array v of n elements */
 #define VEC_ROOM(v, n) vec_room(&(v), (n), sizeof *(v))
 
 /* append an element, given after n, to array v; 0, or -1 with errstr set */

@@ -15,8 +15,8 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 
 /*
- * Set p->leader to the process of thread p, named by f. f is the file "thread":
- * a decimal number and a newline. Return 0, or -1 with errstr set.
+ * Set p->leader to the process of thread p, as given in f, the file "thread": a
+ * decimal number and a newline. Return 0, or -1 with errstr set.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)
@@ -32,9 +32,8 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read at most 16 hexadecimal digits at s into *num. Return a pointer to the
- * byte after them. Return NULL if that byte is not the same as end, or if there
- * are no such digits.
+ * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
+ * them. Return a pointer to that byte, or NULL if s has a different form.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)

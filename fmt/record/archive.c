@@ -25,7 +25,7 @@ enum {
 };
 
 /*
- * Append to b the first line of a record. cputype is Plan 9's word for the
+ * Append to b the first line of a record. cputype is Plan 9's name for the
  * machine, such as "amd64".
  */
 void
@@ -35,7 +35,7 @@ linuxrec_begin(struct buf *b, const char *cputype)
 }
 
 /*
- * Append to b the header of a file with a name of n bytes and a content of len
+ * Append to b the header of a file with a name of n bytes and contents of len
  * bytes.
  */
 void
@@ -105,9 +105,9 @@ path_cmp(const char *a, size_t na, const char *b, size_t nb)
 }
 
 /*
- * Parse the 12-byte number at p into *num. snap(6) also allows a wider form; it
- * is not accepted here, because no record is that long. Return 0, or -1 if it
- * is not a number.
+ * Parse the 12-byte number at p into *num. snap(6) also allows a wider form,
+ * which is not accepted here, because no record is that long. Return 0, or -1
+ * if there is no number at p.
  */
 static int
 parse_num(const uint8_t *p, size_t *num)
@@ -140,7 +140,7 @@ parse_file(const uint8_t *p, size_t left, struct recfile *f)
 	size_t n, len;
 
 	if ((nl = memchr(p, '\n', left)) == NULL) {
-		errstr_set("name without a newline");
+		errstr_set("file name not terminated by a newline");
 		return 0;
 	}
 	n = (size_t)(nl - p);
@@ -299,8 +299,8 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 
 /*
  * Return the parsed Linux record of p, which is a process or thread. p owns the
- * result until its small files change. The result has no files if p has no
- * Linux record, or a damaged one.
+ * result, which is valid until the small files of p change. The result has no
+ * files if p has no Linux record, or a damaged one.
  */
 const struct linuxrec *
 proc_record(struct proc *p)
@@ -334,9 +334,9 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * Copy the file called name in r, which has one line, to s without its newline.
- * s has room for size bytes; a longer line is cut. Return false with s
- * unchanged if the file is empty or missing.
+ * Copy the one-line file called name in r to s, without its newline. s has room
+ * for size bytes; a longer line is cut. Return false with s unchanged if the
+ * file is empty or missing.
  */
 bool
 linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
@@ -355,7 +355,8 @@ linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
 
 /*
  * Copy the machine type from the first line of the Linux record rec to word.
- * word has n bytes; it is "" if rec is not a Linux record. Return word.
+ * word has room for n bytes; it becomes "" if rec is not a Linux record. Return
+ * word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)

@@ -10,9 +10,8 @@
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
- * Append file f of a record to b, as the callback edit decides. It may be
- * appended unchanged, appended changed, or dropped. Return 0, or -1 with errstr
- * set.
+ * Append file f of a record to b, append a changed version of it, or drop it,
+ * as the callback edit() decides. Return 0, or -1 with errstr set.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
@@ -63,10 +62,10 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 
 /*
  * Change the Linux record of process p. edit(arg, ...) decides for each of its
- * files whether to keep, change or drop it. The array more has n further files.
- * Append those whose names the record does not have yet. If p has no proc
- * record, make one for machine cputype. Return 1; 0 with nothing done if the
- * proc record is not a Linux record; or -1 with errstr set.
+ * files whether to keep, change or drop it. more[] has n further files. Append
+ * those whose names the record does not have yet. If p has no proc record, make
+ * one for machine cputype. Return 1; 0 with nothing done if the proc record is
+ * not a Linux record; or -1 with errstr set.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

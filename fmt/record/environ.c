@@ -61,8 +61,8 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 
 /*
  * Exclude values from the n bytes at buf, which were read from address addr.
- * Change only the part of them that is in the environment. This is a callback
- * for image_rewrite().
+ * Change only those bytes that are in the environment. This is a callback for
+ * image_rewrite().
  */
 static void
 memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
@@ -99,8 +99,8 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Make a copy of the environment in record r, without the values that x
- * excludes. Store it in e. Return 0, or -1 with errstr set.
+ * Copy the environment in record r to e, with the values that x excludes
+ * overwritten. Return 0, or -1 with errstr set.
  */
 static int
 environ_make(const struct exclude *x, struct environment *e,

@@ -63,7 +63,7 @@ env_add(struct exclude *x, const char *pattern)
 
 /*
  * Parse the hexadecimal address at s, with or without 0x, into *v. Return a
- * pointer to the byte after it, or NULL.
+ * pointer to the byte after it, or NULL if there is none.
  */
 static const char *
 address_parse(const char *s, uint64_t *v)
@@ -119,8 +119,8 @@ word_add(struct exclude *x, const char *s)
 }
 
 /*
- * Add to x the exclusions in words, which are separated by commas. Return 0, or
- * -1 with errstr set.
+ * Add to x the comma-separated exclusions in the string words. Return 0, or -1
+ * with errstr set.
  */
 int
 exclude_add(struct exclude *x, const char *words)
@@ -138,9 +138,9 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Record that addresses start to end of the mapping v are excluded. The same
- * part of its file or shared memory, which may be embedded in the snapshot, can
- * then be excluded later.
+ * Record that addresses start to end of mapping v are excluded. If its file or
+ * shared memory is embedded in the snapshot, the same part of that can then be
+ * excluded too.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
@@ -178,8 +178,8 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 
 /*
  * Exclude the addresses from start to end from the current process. l has its
- * mappings. For those that map a file, also record the range of the file,
- * because the snapshot may have that file.
+ * mappings. For mappings of a file, also record the range of the file, because
+ * the file may be embedded in the snapshot.
  */
 static int
 leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
@@ -197,8 +197,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Find out whether l, parsed from smaps, has all mappings of p. Return 1 if so;
- * 0 if p has a mapping that is newer than smaps; or -1 with errstr set.
+ * Check whether l, parsed from smaps, has all mappings of p. Return 1 if it
+ * does; 0 if p has a mapping that is newer than smaps; or -1 with errstr set.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)
@@ -221,8 +221,8 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Exclude from p the mappings that must not be dumped (MADV_DONTDUMP). They are
- * listed in the file smaps of the record r. Return 1; 0 if smaps is missing, or
+ * Exclude from p the mappings that must not be dumped (MADV_DONTDUMP), as
+ * listed in the file smaps of record r. Return 1; 0 if smaps is missing, or
  * lacks mappings or their flags; or -1 with errstr set.
  */
 static int
@@ -294,9 +294,9 @@ leave_embedded(struct exclude *x, struct proc *p)
 
 /*
  * Exclude the secrets that x names from p, a process of s or an embedded file.
- * Call this for an embedded file after all processes that may map it. warn(arg,
- * sentence) is called if the location of some secrets is unknown. Return 0, or
- * -1 with errstr set.
+ * All processes that may map an embedded file must be handled before it.
+ * warn(arg, sentence) is called if the location of some secrets is unknown.
+ * Return 0, or -1 with errstr set.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
@@ -319,8 +319,8 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 	linuxrec_close(&r);
 	if (told == 0)
 		warn_tell(warn, arg, "process %" PRIu64 ": some MADV_DONTDUMP "
-		    "memory may not be excluded: the snapshot does not list "
-		    "all of it", p->pid);
+		    "memory may still be included: the snapshot does not "
+		    "list all of it", p->pid);
 	if (rc == -1 || leave_ranges(x, s, p) == -1 ||
 	    image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
 	    (told = environ_exclude(x, s, p)) == -1 ||

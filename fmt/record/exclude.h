@@ -23,8 +23,8 @@ struct exclude {
 		uint64_t end;	/* exclusive */
 	}		*range;	/* owned */
 	size_t		 nrange;
-	struct sharedrange *shared; /* owned; ranges excluded from the
-				       processes so far */
+	struct sharedrange *shared; /* owned; ranges excluded from the processes
+				       seen so far */
 	size_t		 nshared;
 	struct missing	*leaving; /* owned; ranges to be excluded from the
 				     current process */

@@ -116,8 +116,8 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add to l a change of fact f from value old to value new. One of them may be
- * NULL.
+ * Add to l a change of fact f from value old to value new. One of the two
+ * values may be NULL: the fact was then added or removed.
  */
 static int
 change_add(struct changes *l, const struct fact *f, const char *old,
@@ -130,8 +130,8 @@ change_add(struct changes *l, const struct fact *f, const char *old,
 }
 
 /*
- * Add to l the change for a fact that only one of the two lists has. removed is
- * true if that is the old list. Skip a detail of a descriptor, because the
+ * Add to l the change for fact f, which only one of the two lists has. removed
+ * is true if the old list has it. Skip a detail of a descriptor, because the
  * descriptor itself is reported.
  */
 static int
@@ -160,7 +160,7 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 /*
  * Add the differences between the fact lists old and new to l. Compare only
  * subjects that are in both lists. Both lists must be sorted. The caller frees
- * the array of l. Return 0, or -1 with errstr set.
+ * the array in l. Return 0, or -1 with errstr set.
  */
 int
 factlist_diff(struct changes *l, const struct factlist *old,

@@ -125,7 +125,7 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 
 /*
  * Set *o to the identity that process or thread p had when it was captured. If
- * p is in a merged snapshot, its process ID may be another one now. Return 0,
+ * p is in a merged snapshot, it may have a different process ID now. Return 0,
  * or -1 with errstr set if its record is damaged.
  */
 int

@@ -76,7 +76,7 @@ struct openings {
 CMP(opening_cmp, struct opened, fd)
 
 /*
- * Set *l, which must be all zero, to the descriptors in record r, sorted, with
+ * Set *l, which must be all zero, to the sorted descriptors in record r, with
  * their open file descriptions. The caller frees the array, even after a
  * failure. Return 0, or -1 with errstr set.
  */
@@ -244,7 +244,7 @@ facts_environ(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Write limit v as text to s, of size bytes.
+ * Write limit v as text to s, which has room for size bytes.
  */
 static void
 limit_text(char *s, size_t size, uint64_t v)

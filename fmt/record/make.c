@@ -125,9 +125,9 @@ record_maps(struct filelist *r, const struct vmas *l)
 }
 
 /*
- * Give p, a process or thread, the record r and the state st. Also give it the
- * small files of Plan 9, made from task t. The registers of t are set from r
- * first. Return 0, or -1 with errstr set.
+ * Set the registers of task t from record r. Then give p, a process or thread,
+ * the record r, the state st, and the small files of Plan 9, made from t.
+ * Return 0, or -1 with errstr set.
  */
 int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,

@@ -12,8 +12,9 @@
 
 /*
  * Add to l the mapping described by line, a line of Plan 9's segment file. Its
- * type is in columns 0-5, its flags are in 7 and 8, and its start and end begin
- * at column 10, in hexadecimal. Return 0, or -1 with errstr set.
+ * type is in columns 0-5 and its flags are in columns 7 and 8. Its start and
+ * end follow from column 10 on, in hexadecimal. Return 0, or -1 with errstr
+ * set.
  */
 static int
 segment_line(struct vmas *l, const char *line)
@@ -65,7 +66,7 @@ segment_lines(struct vmas *l, const struct file *f)
 }
 
 /*
- * Add to l a mapping for each piece of image mem. This is for memory about
+ * Add to l a mapping for each piece of image mem. Use this for memory about
  * which nothing else is known.
  */
 static int

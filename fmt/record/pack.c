@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Append a list of the missing ranges of image im to b, as a file called name.
+ * Append to b, as a file called name, a list of the missing ranges of image im.
  * Append nothing if none are missing. Each line is START-END REASON, with
  * hexadecimal addresses.
  */
@@ -33,9 +33,9 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Append the contents of the file "carried" of a record to b, for the embedded
- * file c. They are its device and inode number, written as in /proc/PID/maps,
- * and its path.
+ * Append to b the contents of a record's file "carried" for the embedded file
+ * c: the device and inode number of c, written as in /proc/PID/maps, and its
+ * path.
  */
 void
 embedded_put(struct buf *b, const struct embedded *c)
@@ -80,8 +80,8 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 }
 
 /*
- * Make a Linux record of the array of n files, and give it to process p. The
- * file names must be valid paths without duplicates. cputype is Plan 9's word
+ * Make a Linux record from the n files at file, and give it to process p. The
+ * file names must be valid paths without duplicates. cputype is Plan 9's name
  * for the machine. Add a file that lists the missing memory of p and, if p is
  * an embedded file, a file that describes it. Return 0, or -1 with errstr set.
  */
@@ -126,9 +126,9 @@ drop_missing(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Write the current list of missing memory to the Linux record of process p. It
- * becomes the last file of the record and replaces the old list. Return 1; 0 if
- * p has no Linux record; or -1 with errstr set.
+ * Write the current list of missing memory to the Linux record of process p.
+ * The new list becomes the last file of the record and replaces the old one.
+ * Return 1; 0 if p has no Linux record; or -1 with errstr set.
  */
 int
 linuxrec_update(struct proc *p)

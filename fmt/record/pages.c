@@ -13,7 +13,7 @@ enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
  * Set the store of p, and the index of p in that store, for offset loc of src.
- * Offsets of src are in the same store if they are equal modulo its pitch.
+ * Offsets in src are in the same store if they are equal modulo its pitch.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
@@ -84,7 +84,7 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 CMP(pages_cmp, struct pagespan, start)
 
 /*
- * Set *l to the runs of pages of image im, which may be NULL. The caller frees
+ * Set *l to the runs of pages in image im, which may be NULL. The caller frees
  * the list, even after a failure. Return 0, or -1 with errstr set.
  */
 int
@@ -143,9 +143,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return how a page changed from kind a to kind b. a and b are the kinds of two
- * runs of pages at the same addresses. Return PAGES_KINDS if their bytes must
- * be compared.
+ * Return the kind of change for pages that were of kind a and are now of kind
+ * b. Return PAGES_KINDS if their bytes must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -188,9 +187,9 @@ pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
 }
 
 /*
- * Return the kind of the page at addr, according to the runs of pages. *i is
- * the index of the run at which to begin the search; it is advanced. Lower *end
- * to the end of the pages of that kind.
+ * Return the kind of the page at addr, according to the runs in l. *i is the
+ * index of the run at which the search begins; advance it to the run found.
+ * Lower *end to the end of the pages of that kind.
  */
 static enum pagekind
 pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
@@ -208,9 +207,9 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Set *out to the changes of pages from image old to image new. oldmap and
- * newmap have the mappings of the images. Each image may be NULL. The caller
- * frees the list, even after a failure. Return 0, or -1 with errstr set.
+ * Set *out to the page changes from image old to image new. oldmap and newmap
+ * have the mappings of the images. Each image may be NULL. The caller frees the
+ * list, even after a failure. Return 0, or -1 with errstr set.
  */
 int
 pages_compare(struct pagelist *out, struct image *old,

@@ -9,9 +9,9 @@
 
 /*
  * Set *pl to the unit, container and pod of process p, and to its process ID in
- * its own PID namespace. Files of the record state them; if those are missing,
- * take them from its cgroup and status. An unknown name is set to ""; an
- * unknown process ID is set to the ID of p.
+ * its own PID namespace. Take them from their own files in the record or, if
+ * those are missing, from the files cgroup and status. Set an unknown name to
+ * "", and an unknown process ID to the ID of p.
  */
 void
 proc_place(struct place *pl, const struct proc *p)

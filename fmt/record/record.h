@@ -40,11 +40,11 @@ bool		 linuxrec_applies(const char *name);
  */
 enum {				/* results of a recedit_fn; -1 is an error */
 	EDIT_KEEP,
-	EDIT_CHANGE,		/* replace the contents by those in data */
+	EDIT_CHANGE,		/* replace the contents with those in data */
 	EDIT_DROP
 };
 
-enum { RECNAME = 256 }; /* maximum bytes of the name of a file that is edited */
+enum { RECNAME = 256 }; /* maximum bytes in the name of an edited file */
 
 /*
  * Callback that is called with a file f and its name, which has room for

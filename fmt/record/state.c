@@ -33,8 +33,8 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * Set *v to the number in the file called name of record r. Set it to 0 if the
- * file does not begin with one. Return false if there is no such file.
+ * Set *v to the number in the file called name of record r. Set *v to 0 if the
+ * file does not begin with a number. Return false if there is no such file.
  */
 static bool
 file_number(const struct linuxrec *r, const char *name, uint64_t *v)
@@ -69,8 +69,8 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 
 /*
  * Return the signal set in the 8 bytes at p, from a process of machine m. The
- * set is a sigset_t of the kernel. It consists of words in the byte order of
- * the machine, and the word with the lowest signals comes first.
+ * set is the kernel's sigset_t: words in the byte order of the machine, the
+ * word with the lowest signals first.
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -238,9 +238,9 @@ snap_page(struct snap *s, struct proc *p)
 }
 
 /*
- * Give process p a copy of the state st, which its reader has filled in. p must
- * already have its record: members of the state that point into it are set.
- * Return 0, or -1 with errstr set.
+ * Give process p a copy of the state st, which the reader of p has filled in. p
+ * must already have its record: members of the copy that point into the record
+ * are set here. Return 0, or -1 with errstr set.
  */
 int
 state_give(struct proc *p, const struct taskstate *st)

@@ -163,9 +163,10 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w into v, except the first skip words. form has a letter
- * for each word: its kind, as for number_parse(). Return false if a word is not
- * a number of its kind, or if the number of words differs.
+ * Parse the words of w, except for the first skip ones, into v. form has a
+ * letter for each word: its kind, as for number_parse(). Return false if a word
+ * is not a number of its kind, or if the number of words differs from that in
+ * form.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -182,9 +183,8 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 
 /*
  * Decode hex, which has two hexadecimal digits for each byte, into *bytes. Set
- * *len to the number of bytes. The previous *bytes is freed. hex is in the
- * current line of w, which error messages name. Return 0, or -1 with errstr
- * set.
+ * *len to the number of bytes. Free the previous *bytes. hex is in the current
+ * line of w, which error messages name. Return 0, or -1 with errstr set.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
@@ -213,8 +213,8 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 /*
  * Parse the file called name in r, the record of process pid, into v. The file
  * must be one line of numbers of the kinds in form. expected describes a valid
- * line in the message. Return 1; 0 if there is no such file; or -1 with errstr
- * set.
+ * line, for the error message. Return 1; 0 if there is no such file; or -1 with
+ * errstr set.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,

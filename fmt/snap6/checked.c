@@ -23,7 +23,8 @@ enum { KEPT = 4 };
 enum { UNKNOWN, SOUND, DAMAGED };
 
 struct megabyte {
-	uint64_t	 mb;	/* number of the megabyte */
+	uint64_t	 mb;	/* number of the megabyte in the stream, from
+				   0 */
 	uint8_t		*data;	/* owned; its bytes; NULL: not available */
 };
 
@@ -34,20 +35,21 @@ struct checked {
 				   with the same locations as page */
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
-	uint64_t	 bytes;	/* bytes of the stream that sums cover */
+	uint64_t	 bytes;	/* number of bytes in the stream that sums
+				   cover */
 	uint8_t		*sums; /* owned; copy of the checksums in the trailer */
-	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED, by
+	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED for each
 				   megabyte */
 	pthread_mutex_t	 lock;
 	struct megabyte	 kept[KEPT]; /* protected by lock */
-	size_t		 next;	/* index in kept to replace next; protected
-				   by lock */
+	size_t		 next;	/* index in kept of the megabyte to replace
+				   next; protected by lock */
 };
 
 /*
- * Remove a buffer with the bytes of megabyte mb from z->kept, and return it. If
- * the argument any is true, use the buffer of any megabyte, so that the caller
- * can reuse its memory. Return NULL if there is none.
+ * Remove the buffer with megabyte mb from z->kept, and return it. If the
+ * argument any is true, take the buffer of any megabyte instead: the caller
+ * will overwrite it. Return NULL if there is no such buffer.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -67,8 +69,8 @@ kept_take(struct checked *z, uint64_t mb, bool any)
 }
 
 /*
- * Keep the bytes of megabyte m, replacing the megabyte that was kept longest.
- * Set m->data to NULL.
+ * Keep the bytes of megabyte m. If there is no room, replace the megabyte that
+ * has been kept longest. Set m->data to NULL.
  */
 static void
 kept_give(struct checked *z, struct megabyte *m)
@@ -92,8 +94,8 @@ kept_give(struct checked *z, struct megabyte *m)
 
 /*
  * Read megabyte mb into data, and compare it with its checksum. Return
- * SOURCE_OK if it matches; SOURCE_LOST if it does not match or cannot be read;
- * or -1 with errstr set.
+ * SOURCE_OK if the checksum matches; SOURCE_LOST if it does not, or if the
+ * megabyte cannot be read; or -1 with errstr set.
  */
 static int
 check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
@@ -141,7 +143,7 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 	if (mb * SUM_BYTES < z->bytes &&
 	    atomic_load(&z->state[mb]) == DAMAGED) {
 		errstr_set("byte %" PRIu64 ": megabyte %" PRIu64
-		    " is damaged: its checksum is not that in the trailer",
+		    " is damaged: its checksum does not match the trailer",
 		    mb * SUM_BYTES, mb);
 		return SOURCE_LOST;
 	}
@@ -152,7 +154,7 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 
 /*
  * Copy n raw pages from data to buf. In data a tag precedes each page; the tags
- * are not copied. Return false if one of them is not a raw page.
+ * are not copied. Return false if a tag is not that of a raw page.
  */
 static bool
 pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
@@ -231,10 +233,10 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * Make a source of the pages in the stream of r, which has a trailer with
+ * Make a source for the pages in the stream of r, which has a trailer with
  * checksums. The new source checks each megabyte before it uses its pages. page
  * is a source of the pages, and all is a source of all bytes of the stream. If
- * page or all is NULL, creating it has failed: return NULL, with errstr
+ * page or all is NULL because it could not be created, return NULL with errstr
  * unchanged. On other failures return NULL with errstr set.
  */
 struct source *
@@ -262,8 +264,8 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Compare the bytes of the stream of r from offset start up to end with the
- * checksums in its trailer. Return 0 if they match or there are no checksums,
+ * Compare the bytes from offset start up to end in the stream of r with the
+ * checksums in the trailer. Return 0 if they match or there are no checksums,
  * else -1 with errstr set.
  */
 int

@@ -75,7 +75,7 @@ proc_compare(const struct proc *p, const struct proc *q)
 
 /*
  * Compare snapshots a and b: every process and every page. Return 0 if they are
- * equal, else -1 with errstr set to the first difference.
+ * identical, else -1 with errstr set to the first difference.
  */
 int
 snap_compare(struct snap *a, struct snap *b)

@@ -25,7 +25,7 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read the whole stream of r, and find the damaged megabytes by the checksums
+ * Read the whole stream of r, and find the damaged megabytes with the checksums
  * in its trailer. A megabyte that cannot be read is also damaged. Record them
  * in r->damage, and warn of them. Return 0, or -1 with errstr set.
  */
@@ -122,8 +122,9 @@ damage_limit(struct reader *r)
 }
 
 /*
- * Copy the stream to a temporary file if it is not seekable. Its checksums and
- * index, at its end, are needed first. Return 0, or -1 with errstr set.
+ * If the stream is not seekable, copy it to a temporary file, because the
+ * checksums and index at its end are needed first. Return 0, or -1 with errstr
+ * set.
  */
 static int
 damage_spool(struct reader *r)
@@ -139,7 +140,7 @@ damage_spool(struct reader *r)
 }
 
 /*
- * Look for the trailer of the damaged stream of r. A trailer is used even if it
+ * Look for the trailer in the damaged stream of r. A trailer is used even if it
  * is not at the offset that it states, because bytes before it may be missing.
  * If none can be read, the stream will be scanned. Return 0, or -1 with errstr
  * set.

@@ -81,7 +81,7 @@ run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
 }
 
 /*
- * Read the runs of pages that fill segment s from the index. Return 0, or -1
+ * From the index, read the runs of pages that fill segment s. Return 0, or -1
  * with errstr set.
  */
 static int
@@ -142,8 +142,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read the segments of a text or mem record from the index. kind says which of
- * the two it is. Return 0, or -1 with errstr set.
+ * Read from the index the segments of a text or mem record, as kind says.
+ * Return 0, or -1 with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -164,7 +164,7 @@ index_image(struct ixreader *x, enum image_kind kind)
 }
 
 /*
- * Read the type of a record from the index. Set *type to it, and name to its
+ * Read a record type from the index. Set *type to the type, and name to its
  * name. Return 0, or -1 with errstr set.
  */
 static int
@@ -184,7 +184,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 	if (get_num(&x->c, &n) == -1)
 		return -1;
 	if (n == 0 || n >= SNAP6_LINE || n > x->c.left)
-		return errstr_set("invalid length of a record type: %" PRIu64
+		return errstr_set("invalid record type length: %" PRIu64
 		    " bytes", n);
 	memcpy(name, x->c.p, (size_t)n);
 	name[n] = '\0';
@@ -232,8 +232,8 @@ index_data(struct ixreader *x, const char *name)
 	    check_head(x, name) == -1 || read_data(r, name) == -1)
 		return -1;
 	if (r->in->pos - x->c.at != len)
-		return errstr_set("length: %" PRIu64 " bytes, but in the "
-		    "stream the record has %" PRIu64, len,
+		return errstr_set("length: %" PRIu64 " bytes, but the record "
+		    "in the stream has %" PRIu64, len,
 		    r->in->pos - x->c.at);
 	return advance(x, len);
 }
@@ -303,7 +303,7 @@ read_index(struct reader *r)
 	    r->records != r->trailer.records)) {
 		r->fault.at = x.c.at;
 		rc = errstr_set("it lists %" PRIu64 " records up to byte %"
-		    PRIu64 ", which differs from the trailer", r->records,
+		    PRIu64 ", but the trailer states otherwise", r->records,
 		    x.c.at);
 	}
 	if (x.indexed != NULL)

@@ -13,16 +13,17 @@ struct cursor {			/* reading position in an index and its
 	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* number of the raw page after the last one
-				   referred to */
-	uint64_t	 ordinal; /* number of raw pages so far */
+	uint64_t	 same;	/* ordinal number of the raw page after the last
+				   one referred to */
+	uint64_t	 ordinal; /* number of raw pages read so far */
 };
 
 struct pagesrun {		/* consecutive pages of one kind */
 	enum page_kind	 kind;
 	uint64_t	 n;
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 first;	/* RAW, SAME: number of the first raw page */
+	uint64_t	 first;	/* RAW, SAME: ordinal number of the first raw
+				   page */
 	uint64_t	 before; /* number of raw pages before this run */
 };
 
@@ -33,7 +34,8 @@ struct ixreader {
 	struct cursor	 c;
 	uint64_t	 pid;
 	uint64_t	 segend;
-	struct indexed	*indexed; /* segments read so far; shared with them */
+	struct indexed	*indexed; /* outline of the segments read so far, which
+				     share it */
 };
 
 /* run.c: numbers and runs of pages in an index */
@@ -44,7 +46,7 @@ int		 runs_get(struct cursor *, uint64_t, uint64_t, size_t,
 		    struct pagesrun *, int);
 
 /* outline.c: extents made from runs on demand */
-enum { RUNS = 64 };		/* maximum runs between two marks */
+enum { RUNS = 64 };		/* maximum number of runs between two marks */
 
 struct indexed	*indexed_new(struct reader *);
 int		 indexed_begin(struct ixreader *, struct segment *);

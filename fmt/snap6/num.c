@@ -142,7 +142,7 @@ read_num(struct reader *r, const char *label, uint64_t *num)
 
 /*
  * Read the rest of a line into line (SNAP6_LINE bytes), without its newline.
- * Replace each NUL byte by nul. done is the number of bytes of the line that
+ * Replace each NUL byte with nul. done is the number of bytes of the line that
  * were already read. label is its name for messages. Return 0, or -1 with
  * errstr set.
  */
@@ -214,8 +214,9 @@ reader_rest(const struct reader *r)
 
 /*
  * Return true if r copies the raw pages while it reads the stream in order. It
- * does for a pipe, which cannot be read again. It also does for a compressed
- * file if there is a page store, so that pages need not be decompressed again.
+ * does so for a pipe, which cannot be read again. It also does so for a
+ * compressed file if there is a page store, so that pages need not be
+ * decompressed again.
  */
 bool
 reader_copies(const struct reader *r)

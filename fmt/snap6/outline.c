@@ -20,13 +20,14 @@
 #include <stdlib.h>
 
 struct raws {			/* a run of raw pages */
-	uint64_t	 ordinal; /* number of the first page */
+	uint64_t	 ordinal; /* ordinal number of the first page */
 	uint64_t	 n;
 	uint64_t	 at;	/* byte offset in the stream */
 };
 
 struct mark {
-	uint64_t	 kb; /* kilobyte of the segment where the runs begin */
+	uint64_t	 kb; /* kilobyte of the segment at which the runs
+				begin */
 	uint64_t	 ordinal; /* number of raw pages before the runs */
 	uint64_t	 at;	/* byte offset in the stream */
 	uint64_t	 same;	/* value of cursor.same before the runs */
@@ -58,10 +59,10 @@ struct indexed {
 	size_t		 nmark;
 	struct zeros	*hole;	/* owned; sorted by offset in the stream */
 	size_t		 nhole;
-	struct range	*range;	/* owned; by number of the segment */
+	struct range	*range;	/* owned; indexed by nth of struct segment */
 	size_t		 nrange;
-	uint64_t	*cut;	/* owned; sorted numbers of raw pages shorter
-				   than a kilobyte */
+	uint64_t	*cut;	/* owned; sorted ordinal numbers of raw pages
+				   shorter than a kilobyte */
 	size_t		 ncut;
 	atomic_ullong	 held;	/* bytes of memory in use (limit: most) */
 	uint64_t	 most;
@@ -99,8 +100,8 @@ memory_hold(struct indexed *x, uint64_t n)
 }
 
 /*
- * Append the next n pages to segment d, as segment_append() does, and count
- * their memory. Return 0, or -1 with errstr set.
+ * Append the next n pages to segment d, as segment_append() does, and count the
+ * memory that describes them. Return 0, or -1 with errstr set.
  */
 static int
 pages_describe(struct indexed *x, struct segment *d, uint64_t n,
@@ -150,8 +151,9 @@ mark_raws(struct indexed *x, struct mark *m)
 }
 
 /*
- * Describe the next n pages of segment d as equal to n consecutive raw pages.
- * first is the number of the first raw page. Return 0, or -1 with errstr set.
+ * Describe the next n pages of segment d as identical to n consecutive raw
+ * pages, the first of which has the ordinal number first. Return 0, or -1 with
+ * errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -208,7 +210,7 @@ mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
 }
 
 /*
- * Return the extents after mark m, a place in the index. They are made on first
+ * Return the extents after mark m, a place in the index; make them on first
  * use. Several threads may call this at the same time; all get the same result.
  * Return NULL with errstr set on failure.
  */
@@ -291,9 +293,9 @@ indexed_free(struct outline *o)
 
 /*
  * Return a new outline for the segments of a stream that is read with its
- * index. It takes over the data of the trailer of r. The segments use the
- * outline too; the caller ends its own use with indexed_end(). Return NULL with
- * errstr set if memory runs out.
+ * index. It takes over the data of r's trailer. The segments use the outline
+ * too; the caller ends its own use with indexed_end(). Return NULL with errstr
+ * set if memory runs out.
  */
 struct indexed *
 indexed_new(struct reader *r)
@@ -317,9 +319,9 @@ indexed_new(struct reader *r)
 }
 
 /*
- * End the caller's use of x, after the index has been read. used is the memory
- * in bytes that the snapshot uses so far. Memory that x allocates later is
- * added to it.
+ * End the caller's use of x, after the index has been read. used is the number
+ * of bytes of memory that the snapshot has used so far. Memory that x allocates
+ * later is added to that number.
  */
 void
 indexed_end(struct indexed *x, uint64_t used)
@@ -385,10 +387,10 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Check a reference to n raw pages, the first of which has number first. all is
- * the number of raw pages before the reference. A page shorter than a kilobyte
- * cannot be referred to. Return 0 if the reference is valid, else -1 with
- * errstr set.
+ * Check a reference to n raw pages, the first of which has the ordinal number
+ * first. all is the number of raw pages before the reference. A page shorter
+ * than a kilobyte cannot be referred to. Return 0 if the reference is valid,
+ * else -1 with errstr set.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
@@ -407,13 +409,13 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 	if (bad == UINT64_MAX)
 		return 0;
 	return errstr_set("a reference to raw page %" PRIu64
-	    ", which does not precede it", bad);
+	    ", which is not an earlier full page", bad);
 }
 
 /*
- * Check run p of segment s, which is already counted in s->kb. cut is the
- * number of bytes that the last page of p lacks. Return 0, or -1 with errstr
- * set.
+ * Check run p of segment s; s->kb already includes p. cut is the number of
+ * bytes by which the last page of p is shorter than a kilobyte. Return 0, or -1
+ * with errstr set.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,
@@ -432,8 +434,8 @@ indexed_run(struct ixreader *r, const struct segment *s,
 
 /*
  * Check the n runs at p, which follow the last mark of segment s. cut is the
- * number of bytes that the last page of the segment lacks. Return 0, or -1 with
- * errstr set.
+ * number of bytes by which the segment's last page is shorter than a kilobyte.
+ * Return 0, or -1 with errstr set.
  */
 int
 indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,

@@ -200,10 +200,11 @@ salvage_begun(const struct reader *r)
  * stream is read to its end, and compared with the checksums of its trailer if
  * it has one.
  *
- * With o->salvage, as much as possible of a damaged stream is read. Damaged
+ * With o->salvage, as much of a damaged stream as possible is read. Damaged
  * parts are reported to o->warn, and listed as missing from their process. With
  * o->partial, an error after the first process is not a failure: the snapshot
- * has the processes read before it, and its member broken has the error.
+ * has the processes read before the error, and its member broken has the
+ * message.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

@@ -18,9 +18,11 @@ enum {
 };
 
 struct damage {			/* damaged megabytes of a stream */
-	bool		*bad;	/* owned; by megabyte; NULL: none is damaged */
+	bool		*bad;	/* owned; for each megabyte, whether it is
+				   damaged; NULL: none is */
 	uint64_t	 n;
-	uint64_t	 first;	/* the first damaged megabyte; n: none */
+	uint64_t	 first;	/* index of the first damaged megabyte; equal to
+				   n if none is damaged */
 };
 
 struct fault {			/* position of an error, for its message */

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000 };	/* maximum number of types of data records of
-				   a process */
+enum { MAX_FILES = 1000 };	/* maximum number of data record types in a
+				   process */
 
 /*
  * Return true if a data record may end at the current position: the next bytes
@@ -64,7 +64,7 @@ read_data(struct reader *r, const char *name)
 	struct buf b = { 0 };
 
 	if (r->proc->nfile >= MAX_FILES) {
-		errstr_set("more than %d types of records", MAX_FILES);
+		errstr_set("more than %d record types", MAX_FILES);
 		goto fail;
 	}
 	if (reader_hold(r, HELD_RECORD) == -1 || read_body(r, &b) == -1)
@@ -76,13 +76,14 @@ read_data(struct reader *r, const char *name)
 	}
 	if (r->proc->pid == 0 && strcmp(name, "proc") == 0 &&
 	    trailer_begins(b.data, b.len)) {
-		errstr_set("data looks like a trailer, but its header does "
-		    "not");
+		errstr_set("its data begins like a trailer, but its header "
+		    "does not");
 		goto fail;
 	}
 	if (!snap6_known(name) && !at_record(r)) {
 		r->fault.at = r->in->pos;
-		errstr_set("unknown record type, and not a data record");
+		errstr_set("unknown record type, which cannot be skipped as "
+		    "data");
 		goto fail;
 	}
 	return reader_keep(r, name, &b);
@@ -92,8 +93,8 @@ fail:
 }
 
 /*
- * Return the image of r->proc of the given kind, ready for another record.
- * Create the image if there is none. Return NULL with errstr set on failure.
+ * Return r->proc's image of the given kind, ready for another record. Create
+ * the image if there is none. Return NULL with errstr set on failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -131,7 +132,7 @@ read_mem(struct reader *r)
 }
 
 /*
- * Return true if s is valid as the type of a record: one word of ASCII.
+ * Return true if s is valid as a record type: one word of ASCII.
  */
 static bool
 name_ok(const char *s)

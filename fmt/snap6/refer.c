@@ -26,8 +26,8 @@ refer_begin(struct referred *r, const struct image *im)
 
 /*
  * Write to room a reference to address addr. Also store it in saved, so that
- * the next references can be made from it. *n is the length of the reference in
- * saved, or 0 if there is none that can be reused; it is updated. Return a
+ * the next references can be made from it. Update *n, the length of the
+ * reference in saved; it is 0 if there is none that can be reused. Return a
  * pointer to the end of the reference in room.
  */
 static char *
@@ -51,8 +51,8 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 
 /*
  * Write references to n consecutive pages of image im to out. The first page is
- * at address addr. r is zero at first; it keeps state between calls. Write
- * errors are reported when out is flushed.
+ * at address addr. r must be all zero before the first call; it keeps state
+ * between calls. Write errors are reported when out is flushed.
  */
 void
 refer_put(struct referred *r, struct output *out, const struct image *im,

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 /*
- * All of these functions are inlined into runs_get, so that a cursor is in
+ * All of these functions are inlined into runs_get(), so that a cursor is in
  * registers: an index has millions of runs.
  */
 
@@ -54,9 +54,8 @@ get_diff(struct cursor *c, uint64_t base, uint64_t *num)
 }
 
 /*
- * Advance by n bytes in the stream. end is the offset where the part of the
- * stream that the index describes ends. Return 0, or -1 with errstr set if
- * fewer than n bytes are left.
+ * Advance by n bytes in the stream. The index describes the stream up to offset
+ * end. Return 0, or -1 with errstr set if fewer than n bytes are left.
  */
 inline int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
@@ -129,9 +128,9 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 
 /*
  * Read up to max runs of pages of a segment from c into v. left is the number
- * of pages that the segment still lacks. cut is the number of bytes that its
- * last page lacks. end is the offset where the stream ends. Return the number
- * of runs, or -1 with errstr set.
+ * of pages that the segment still lacks. cut is the number of bytes by which
+ * its last page is shorter than a kilobyte. end is the offset where the stream
+ * ends. Return the number of runs, or -1 with errstr set.
  */
 int
 runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,

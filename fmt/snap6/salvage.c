@@ -25,7 +25,7 @@ struct lossreport {			/* lost pages to report */
 	const struct image *im;
 	const struct vmas *l;
 	const struct vma *v;	/* mapping that contains the pages, or NULL */
-	struct lost	*lost;	/* owned; by megabyte */
+	struct lost	*lost;	/* owned; one for each megabyte */
 	uint64_t	 nlost;	/* number of elements with lost pages */
 };
 
@@ -46,7 +46,7 @@ salvage_segment(struct reader *r, struct image *im)
 	if (image_miss(im, at, end, DAMAGED) == -1)
 		return -1;
 	salvage_say(r, "process %" PRIu64 ": lost: %s from %" PRIx64
-	    " on, at least to %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
+	    " to at least %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
 	    "text" : "mem", at, end);
 	r->seg = NULL;
 	if (s->kb == 0)
@@ -87,8 +87,8 @@ loss_report(struct lossreport *t)
 }
 
 /*
- * Record that the page from address start up to address end was lost with
- * megabyte mb.
+ * Record that the page from address start up to end was lost because megabyte
+ * mb of the stream is damaged.
  */
 static void
 loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
@@ -180,8 +180,8 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 
 /*
  * Mark the memory of im from address start up to end as damaged. Leave out the
- * ranges in the first nold entries of its list of missing memory. Return 0, or
- * -1 with errstr set.
+ * ranges in the first nold entries of im->missing. Return 0, or -1 with errstr
+ * set.
  */
 static int
 rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
@@ -202,8 +202,8 @@ rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 
 /*
  * After a read error, mark all mapped memory of p that has not been read as
- * missing. l has the mappings of p. Set *lost to true if there is any. Return
- * 0, or -1 with errstr set.
+ * missing. l has the mappings of p. Set *lost to true if there is any such
+ * memory. Return 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)

@@ -34,8 +34,8 @@ reader_source(struct reader *r)
 
 /*
  * Copy a page of len bytes to the page store. If the store does not accept it,
- * copy it to the temporary file. Set *src and *loc to where it is. Return 0, or
- * -1 with errstr set.
+ * copy it to the temporary file. Set *src and *loc to the place of the copy.
+ * Return 0, or -1 with errstr set.
  */
 static int
 copy_page(struct reader *r, const uint8_t *page, size_t len,
@@ -135,12 +135,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * Find the segment that has the page to which a reference refers. addr and type
- * are the address and type of the reference. Set *kb to the page's kilobyte in
- * the segment. Set *more to the number of further kilobytes that are certainly
- * in the same segment. If several segments have the address, use the one
- * visible there so far. Return the segment, or NULL with errstr set if there is
- * none.
+ * Find the segment with the page that a reference refers to. addr and type are
+ * the address and type of the reference. Set *kb to the page's kilobyte in the
+ * segment. Set *more to the number of further kilobytes that are certainly in
+ * the same segment. If several segments have the address, use the one that is
+ * visible there at this point. Return the segment, or NULL with errstr set if
+ * there is none.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
@@ -180,8 +180,8 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 
 /*
  * Skip up to n references to the pages after addr. Stop at one that is not
- * wholly in the input buffer, or that is not formatted as snap does it. Return
- * the number of references skipped.
+ * wholly in the input buffer, or that is not formatted as snap formats it.
+ * Return the number of references skipped.
  */
 static uint64_t
 refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
@@ -311,7 +311,7 @@ read_segment(struct reader *r, struct image *im)
 	if (len / KB + (len % KB != 0) > reader_rest(r)) {
 		r->fault.cut = true;
 		return errstr_set("length: %" PRIu64 " bytes of pages, "
-		    "but only %" PRIu64 " of the stream are left", len,
+		    "but only %" PRIu64 " bytes are left in the stream", len,
 		    reader_rest(r));
 	}
 	if (reader_hold(r, HELD_SEGMENT) == -1 ||

@@ -37,11 +37,11 @@ extern const char *const snap6_field[F_MAX];
 #define SNAP6_MAGIC	"process snapshot"
 
 enum {
-	SNAP6_NUM = 12,		/* minimum bytes of a number */
-	SNAP6_NUMMOST = 22,	/* maximum bytes of a number */
-	SNAP6_LOWDIGITS = 8,	/* digits of a number that num_low writes */
+	SNAP6_NUM = 12,		/* minimum length of a number in bytes */
+	SNAP6_NUMMOST = 22,	/* maximum length of a number in bytes */
+	SNAP6_LOWDIGITS = 8,	/* digits of a number that num_low() writes */
 	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
-	SNAP6_LASTDIGITS = 4,	/* digits of a number that num_last writes */
+	SNAP6_LASTDIGITS = 4,	/* digits of a number that num_last() writes */
 	SNAP6_LAST = 10000,
 	SNAP6_LINE = 8192,	/* maximum bytes of a header line */
 	SNAP6_DATA = 1 << 30	/* maximum bytes of data in a record */
@@ -59,7 +59,7 @@ struct referred {		/* the bytes with which all references to one
 				      yet */
 	/* the letter and the process ID */
 	char		 begin[1 + SNAP6_NUMMOST];
-	size_t		 n;	/* bytes in begin */
+	size_t		 n;	/* length of begin in bytes */
 };
 
 void		 refer_put(struct referred *r, struct output *out,

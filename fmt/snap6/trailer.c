@@ -53,8 +53,8 @@ put_num(struct indexer *x, uint64_t v)
 }
 
 /*
- * Append the difference of v and base, modulo 2^64, to the index. It takes few
- * bytes if v is near base.
+ * Append the difference v - base, modulo 2^64, to the index. It takes few bytes
+ * if v is near base.
  */
 static void
 put_diff(struct indexer *x, uint64_t v, uint64_t base)
@@ -183,7 +183,7 @@ indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Add n zero kilobytes to the index x.
+ * Add n all-zero kilobytes to the index x.
  */
 void
 indexer_zero(struct indexer *x, uint64_t n)
@@ -196,7 +196,7 @@ indexer_zero(struct indexer *x, uint64_t n)
  * Return the number of runs of raw pages that begin at or before place. place
  * is a position among all pages of the stream. The runs are spread evenly, so
  * the search begins at an estimate. Bisecting all runs would cause a cache miss
- * at most steps.
+ * in nearly every step.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -246,7 +246,7 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Add n references to the index x, which take len bytes in the stream. They
+ * Add to the index x n references, which take len bytes in the stream. They
  * refer to n consecutive raw pages. place is the position of the first of these
  * pages among all pages of the stream.
  */
@@ -323,8 +323,8 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 
 /*
  * Build the trailer in b, which is empty, from the checksums s and the index x.
- * The index is left out if the trailer would take more than 1% of the stream
- * with it. Return 0, or -1 with errstr set.
+ * The index is left out if the trailer with it would take more than 1% of the
+ * stream. Return 0, or -1 with errstr set.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

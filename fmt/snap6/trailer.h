@@ -40,14 +40,15 @@ enum page_kind {		/* kind of a run of pages in the index */
  * trailer.c: build the index
  */
 struct rawrun {			/* consecutive raw pages */
-	uint64_t	 place : 38; /* position of the first among all pages
-					described */
+	uint64_t	 place : 38; /* position of the first page among all
+					pages described */
 	uint64_t	 n : 26;
-	uint64_t	 ordinal; /* number of the first among all raw pages */
+	uint64_t	 ordinal; /* ordinal number of the first page among all
+				     raw pages */
 };
 
 struct indexer {
-	struct buf	 b;	/* the index so far */
+	struct buf	 b;	/* the part of the index made so far */
 	bool		 off;	/* no index is made: it would be too large,
 				   or memory ran out */
 	uint64_t	 records;
@@ -56,15 +57,15 @@ struct indexer {
 	struct rawrun	*raw;	/* owned; sorted by place */
 	size_t		 nraw;
 	size_t		 found;	/* index in raw of the last search result */
-	uint64_t	 ordinal; /* number of raw pages so far */
+	uint64_t	 ordinal; /* number of raw pages added so far */
 	enum page_kind	 kind;	/* kind of the current run */
 	uint64_t	 n;	/* pages in the current run; 0: there is none */
-	uint64_t	 first;	/* SAME: number of the first raw page
+	uint64_t	 first;	/* SAME: ordinal number of the first raw page
 				   referred to */
 	uint64_t	 bytes;	/* SAME: bytes of the references in the
 				   stream */
-	uint64_t	 same;	/* number of the raw page after the last one
-				   referred to */
+	uint64_t	 same;	/* ordinal number of the raw page after the last
+				   one referred to */
 };
 
 void		 indexer_free(struct indexer *);

@@ -127,7 +127,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
 
 	if (t->len < TRAILER_HEAD + SNAP6_NUM + sizeof TRAILER_FIRST - 1 +
 	    TRAILER_END || !trailer_ends(t->data, t->len))
-		return errstr_set("it does not end like one");
+		return errstr_set("it does not end like a trailer");
 	end = t->data + t->len - TRAILER_END;
 	if (num_get(end, 8) != t->len)
 		return errstr_set("it has %zu bytes, but states %" PRIu64,
@@ -140,7 +140,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
 	    memcmp(t->data + TRAILER_HEAD, want, SNAP6_NUM) != 0 ||
 	    memcmp(t->data + TRAILER_HEAD + SNAP6_NUM, TRAILER_FIRST,
 	    sizeof TRAILER_FIRST - 1) != 0)
-		return errstr_set("it does not have the header of one");
+		return errstr_set("it does not begin with a trailer header");
 	if (parse_files(t) == -1)
 		return -1;
 	t->moved = t->bytes != pos;

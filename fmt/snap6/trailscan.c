@@ -57,7 +57,7 @@ trailer_compare(struct reader *r)
 		    8)) {
 			r->fault.at = mb * SUM_BYTES;
 			return errstr_set("megabyte %" PRIu64 " is damaged: "
-			    "its checksum is not that in the trailer", mb);
+			    "its checksum does not match the trailer", mb);
 		}
 	if (r->trailer.records == r->records)
 		return 1;
@@ -98,9 +98,9 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 }
 
 /*
- * Record in the snapshot that the trailer at offset pos was rejected. Without
- * it there are no checksums. The reason is in errstr. Return 0, or -1 with
- * errstr set.
+ * Record in the snapshot that the trailer at offset pos was rejected, for the
+ * reason in errstr. Without a trailer there are no checksums. Return 0, or -1
+ * with errstr set.
  */
 static int
 trailer_refuse(struct reader *r, uint64_t pos)

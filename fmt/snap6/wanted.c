@@ -82,8 +82,8 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Add the file called name, with the bytes of b, to p->filesum. This is a
- * checksum of all files that were read for process p.
+ * Add the file called name, with the bytes of b, to p->filesum, the checksum of
+ * all files that were read for process p.
  */
 static void
 sum_add(struct proc *p, const char *name, const struct buf *b)

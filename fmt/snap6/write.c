@@ -20,7 +20,8 @@ struct snap6 {
 	struct dedup	*dedup;		/* owned */
 	struct sums	*sums;		/* owned; sums of all bytes written */
 	struct indexer	 index;		/* index of the stream */
-	uint64_t	 start; /* position of the stream in the output */
+	uint64_t	 start; /* offset in the output at which the stream
+				   begins */
 	bool		 zero;		/* there is a process 0 */
 	bool		 feigned; /* the last record ends like a trailer */
 	void		(*warn)(void *, const char *);
@@ -28,7 +29,8 @@ struct snap6 {
 	struct progress	*progress;	/* borrowed, or NULL */
 	struct proc	*proc;		/* process being written */
 	const struct segment *seg; /* segment whose header was written last */
-	struct referred	 ref;		/* state of the last reference */
+	struct referred	 ref;		/* the common beginning of the most
+					   recent references */
 	bool		 lost; /* data of proc was lost after its proc record
 				  was written */
 	char		 why[256];
@@ -191,7 +193,7 @@ write_finding(void *arg, const struct finding *f)
 /*
  * Write the small files of the process. If the process has neither files nor
  * memory, write an empty record of type segment, so that the stream mentions
- * it. Return 0, or -1 with errstr set.
+ * the process. Return 0, or -1 with errstr set.
  */
 static int
 write_files(struct snap6 *w)
@@ -205,8 +207,8 @@ write_files(struct snap6 *w)
 
 	f = proc_file(p, "proc");
 	if (p->pid == 0 && f != NULL && trailer_begins(f->data, f->len))
-		return errstr_set("process 0: proc: it would be taken for a "
-		    "trailer");
+		return errstr_set("process 0: proc: this record would be taken "
+		    "for a trailer");
 	for (i = 0; i < p->nfile; i++)
 		if (p->file[i].len > SNAP6_DATA)
 			return errstr_set("process %" PRIu64 ": %s: %zu bytes "
@@ -269,7 +271,7 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write the header line, unless it is already written. It is written only
+ * Write the header line, unless it has already been written. It is written only
  * before the first record, so that output without any record does not look like
  * a snapshot.
  */
@@ -327,11 +329,11 @@ snap6_free(struct snap6 *w)
 }
 
 /*
- * Begin to write a snapshot to out, with header as its first line. Add
- * processes with snap6_put(). Their texts and memories must not change until
- * snap6_end(), because later pages are compared with them. For data that cannot
- * be read, warn(arg, message) is called; the snapshot is then incomplete.
- * Return the writer, or NULL with errstr set.
+ * Begin to write a snapshot to out, with header as its first line. The caller
+ * adds processes with snap6_put(). Their texts and memories must not change
+ * until snap6_end(), because later pages are compared with them. For data that
+ * cannot be read, warn(arg, message) is called; the snapshot is then
+ * incomplete. Return the writer, or NULL with errstr set.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
@@ -382,9 +384,9 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Finish the snapshot, and free the writer w. If whole is true, all processes
- * were written: write the trailer. The caller commits the output. Return 0, or
- * -1 with errstr set.
+ * Finish the snapshot, and free the writer w. whole is true if all processes
+ * were written; then write the trailer. The caller commits the output. Return
+ * 0, or -1 with errstr set.
  */
 int
 snap6_end(struct snap6 *w, bool whole)

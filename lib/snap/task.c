@@ -75,7 +75,7 @@ snap_register(struct snap_task *t, const char *name, uint64_t *value)
 			if (strcmp(names->name[i], name) == 0)
 				break;
 		if (names->name[i] == NULL)
-			return errstr_set("%s: no such register of %s", name,
+			return errstr_set("%s: %s has no such register", name,
 			    names->machine);
 		at = i * m->word;
 	}
@@ -99,8 +99,8 @@ snap_register_name(struct snap_task *t, size_t i)
 }
 
 /*
- * List the mappings of the process of t, unless they are listed already. After
- * an error the list is empty.
+ * List the mappings of the process of t, unless they have already been listed.
+ * After an error the list is empty.
  */
 static void
 mappings_list(struct snap_task *t)
@@ -179,14 +179,14 @@ snap_read(struct snap_task *t, uint64_t addr, void *buf, size_t size)
 	const struct proc *p = t->process->proc;
 
 	if (p->mem == NULL)
-		return errstr_set("process %ju: no memory",
-		    (uintmax_t)p->pid);
+		return errstr_set("process %ju: the snapshot has none of its "
+		    "memory", (uintmax_t)p->pid);
 	return image_readsome(p->mem, addr, buf, size);
 }
 
 /*
- * List the records of t, unless they are listed already. After an error the
- * list is empty.
+ * List the records of t, unless they have already been listed. After an error
+ * the list is empty.
  */
 static void
 records_list(struct snap_task *t)

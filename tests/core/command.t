@@ -211,7 +211,7 @@ record 7 regs
 data r 160
 EOF
 core "$snap"
-is "$rc $err" "1 process 7: cannot convert 160 bytes of registers of mips: \
+is "$rc $err" "1 process 7: cannot convert 160 bytes of registers from mips: \
 expected those of amd64, 386, arm64, or arm" "Plan 9 mips"
 
 # More segments than fit into e_phnum.

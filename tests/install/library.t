@@ -90,7 +90,7 @@ for p in all all++; do
 	    "process $sleeper sleep S, $maps mappings, 27 registers
 text 7f454c46, 5 of 8 bytes at its end, none after it
 environ $(tr '\0' '\n' <"/proc/$sleeper/environ" | wc -l) lines
-no register of it: xyzzy: no such register of amd64" "$p: it reads all of it"
+no register of it: xyzzy: amd64 has no such register" "$p: it reads all of it"
 	try "$p: its core is that of snapcore" \
 	    cmp "$tmp/it.core" "$tmp/$p.core"
 	try "$p: its copy is the same" \

@@ -551,9 +551,9 @@ test_hostile(void **state)
 		{ "fffff000-100000001 r--p 0 0:0 0 \n", 68, "32-bit" },
 		{ "3000-1000 r--p 0 0:0 0 \n", 216, "cannot parse" },
 		{ "1000-2000 r--p 0 0:0 0 \n", 100, "100 bytes of registers "
-		    "of amd64" },
+		    "from amd64" },
 		{ "1000-2000 r--p 0 0:0 0 \n", 72, "72 bytes of registers "
-		    "of amd64" },
+		    "from amd64" },
 	};
 	static const char *const odd[] = { "",
 		"0-ffffffffffffffff rwxp 0 0:0 0 \n",
@@ -1111,10 +1111,10 @@ test_none(void **state)
 	    "process 7: no registers in the snapshot");
 	file_set(p, "regs", ureg, sizeof ureg);
 	assert_null(core_new(s, p));
-	assert_contains(snap_errstr(), "160 bytes of registers of mips");
+	assert_contains(snap_errstr(), "160 bytes of registers from mips");
 	file_set(p, "regs", ureg, 76);	/* as many as 386 has */
 	assert_null(core_new(s, p));
-	assert_contains(snap_errstr(), "76 bytes of registers of mips");
+	assert_contains(snap_errstr(), "76 bytes of registers from mips");
 	testrec_text(&rec, "stat", "8 (a) Z 1 2 3");
 	p = rec_proc(&rec, s, 8);
 	assert_null(core_new(s, p));

@@ -371,7 +371,7 @@ test_ahead(void **state)
 	sum_again(&b, trailer);
 	assert_null(read_scan(&b, false));
 	assert_contains(snap_errstr(), "a reference to raw page 32, which "
-	    "does not precede it");
+	    "is not an earlier full page");
 	buf_free(&b);
 }
 

@@ -24,8 +24,8 @@
 #include <string.h>
 
 /*
- * Return the offset in bytes of the registers in an NT_PRSTATUS note of machine
- * m (struct elf_prstatus of linux/elfcore.h).
+ * Return the byte offset of the registers in an NT_PRSTATUS note for machine m
+ * (struct elf_prstatus of linux/elfcore.h).
  */
 size_t
 prstatus_regs(const struct machine *m)
@@ -34,7 +34,7 @@ prstatus_regs(const struct machine *m)
 }
 
 /*
- * Return the minimum size in bytes of an NT_PRSTATUS note of machine m.
+ * Return the minimum size in bytes of an NT_PRSTATUS note for machine m.
  */
 size_t
 prstatus_size(const struct machine *m)
@@ -69,8 +69,8 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Set the pid, UID and GID of c from the note NT_PRPSINFO. If the core lacks
- * that note, take the pid from the first thread, and the UID and GID from the
+ * Set the PID, UID and GID of c from the NT_PRPSINFO note. If the core lacks
+ * that note, take the PID from the first thread, and the UID and GID from the
  * auxiliary vector (see getauxval(3)).
  */
 void
@@ -113,7 +113,7 @@ get_time(const uint8_t *p, size_t w)
 }
 
 /*
- * Set in *f the facts that NT_PRSTATUS gives about thread f->th.
+ * Store in *f the facts that the NT_PRSTATUS note gives about thread f->th.
  */
 static void
 thread_facts(const struct elfcore *c, struct facts *f)
@@ -141,9 +141,9 @@ thread_facts(const struct elfcore *c, struct facts *f)
 }
 
 /*
- * Return the state letter of the thread that f describes. leads is true if it
- * is the first thread of its process. A core records only the state of that
- * thread, in NT_PRPSINFO; for other threads the letter is a guess.
+ * Return the state letter of the thread that f describes. leads is true if that
+ * thread is the first of its process. A core records only the first thread's
+ * state, in NT_PRPSINFO; for other threads the letter is a guess.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)
@@ -160,8 +160,8 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 
 /*
  * Set *f to everything that r knows about thread th. leads is true if th is the
- * first thread of its process. th may be NULL: then f describes a process whose
- * first thread had already ended.
+ * first thread of its process. th may be NULL: *f then describes a process
+ * whose first thread had already ended.
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,
@@ -200,8 +200,8 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 }
 
 /*
- * Warn the caller of r that something is missing from the result. fmt is as in
- * printf(3).
+ * Pass a warning, formatted as by printf(3) and prefixed with the core's name,
+ * to r->opts->warn, unless that is NULL.
  */
 void
 core_warn(struct corereader *r, const char *fmt, ...)

@@ -107,8 +107,8 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 }
 
 /*
- * Set r->mapped to the list of ELF files whose first byte is mapped, without
- * duplicates.
+ * List in r->mapped, without duplicates, the ELF files whose first byte is
+ * mapped.
  */
 static int
 list_mapped(struct corereader *r)
@@ -139,8 +139,8 @@ list_mapped(struct corereader *r)
 }
 
 /*
- * Set r->exe to the path of the executable. It is the file mapped at the
- * address of the program headers (AT_PHDR) or of the first instruction
+ * Set r->exe to the path of the executable. The executable is the file mapped
+ * at the address of the program headers (AT_PHDR) or of the first instruction
  * (AT_ENTRY); see getauxval(3).
  */
 static void
@@ -157,7 +157,7 @@ find_exe(struct corereader *r)
 
 /*
  * Set *id to the build ID of the executable, read from the memory in the core.
- * Set id->len to 0 if the core does not have it.
+ * Set id->len to 0 if the core lacks the build ID.
  */
 static void
 id_of_exe(const struct corereader *r, struct buildid *id)
@@ -180,8 +180,9 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 }
 
 /*
- * Use the executable named by the user as r->text. Warn if its build ID differs
- * or cannot be compared. Return 0, or -1 with errstr set.
+ * Set r->text to the executable that the user named. Warn if its build ID
+ * differs from that in the core, or if the two cannot be compared. Return 0, or
+ * -1 with errstr set.
  */
 static int
 take_named(struct corereader *r)
@@ -209,8 +210,8 @@ take_named(struct corereader *r)
 }
 
 /*
- * Set r->text to the executable at its recorded path. Warn if it cannot be
- * used. Return 0.
+ * Set r->text to the executable at its recorded path. Warn if that file cannot
+ * be used. Always return 0.
  */
 static int
 take_found(struct corereader *r)
@@ -279,9 +280,9 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of segment l to those in the program
- * headers of src, for file offset off. This is for a segment that is known only
- * from NT_FILE, which has no permissions.
+ * Set the permissions of segment l's mapping to those that the program headers
+ * of src give for file offset off. Use this for a segment known only from
+ * NT_FILE, which records no permissions.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,
@@ -298,8 +299,8 @@ core_perms(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Use the whole executable of r, if found, as the text image of its process.
- * Return 0, or -1 with errstr set.
+ * If the executable of r was found, use the whole file as the text image of the
+ * process. Return 0, or -1 with errstr set.
  */
 int
 core_text(struct corereader *r)
@@ -312,8 +313,8 @@ core_text(struct corereader *r)
 }
 
 /*
- * Embed in the snapshot the other mapped files of r that were found. Return 0,
- * or -1 with errstr set.
+ * Embed in the snapshot the mapped files of r that were found, except the
+ * executable. Return 0, or -1 with errstr set.
  */
 int
 core_carry(struct corereader *r)

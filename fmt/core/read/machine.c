@@ -39,16 +39,16 @@ coremach_find(const GElf_Ehdr *h)
 			return m;
 	for (m = NULL; (m = machine_next(m)) != NULL;)
 		if (h->e_machine == m->elf && m->regs != 0) {
-			errstr_set("cannot read a core of %s: %s", m->name,
+			errstr_set("cannot read a core from %s: %s", m->name,
 			    big ? "big-endian" : "unsupported ELF class");
 			return NULL;
 		}
 	for (i = 0; i < NITEMS(others); i++)
 		if (h->e_machine == others[i].machine) {
-			errstr_set("cannot read a core of %s",
+			errstr_set("cannot read a core from %s",
 			    others[i].name);
 			return NULL;
 		}
-	errstr_set("cannot read a core of machine %u", h->e_machine);
+	errstr_set("cannot read a core from machine %u", h->e_machine);
 	return NULL;
 }

@@ -103,9 +103,9 @@ add_bare(struct corereader *r)
 
 /*
  * Return true if segment l belongs to v, the mapping added last. file is the
- * file of l, and lastfile the file of the segment before l; either may be NULL.
- * The kernel writes one segment for each mapping. Other writers, such as
- * snapcore(1), may split a mapping into several segments.
+ * NT_FILE entry for l, and lastfile that for the segment before l; either may
+ * be NULL. The kernel writes one segment for each mapping. Other writers, such
+ * as snapcore(1), may split a mapping into several segments.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,
@@ -121,9 +121,9 @@ continues(const struct corereader *r, const struct vma *v,
 }
 
 /*
- * Return the name of the mapping of segment l, which is not mapped from a file.
- * It is "[stack]", "[vdso]" or "[vsyscall]" if l is at the address of one of
- * these, and "" otherwise.
+ * Return the name for the mapping of segment l if it does not map a file:
+ * "[stack]", "[vdso]" or "[vsyscall]" if l has the address of one of these,
+ * otherwise "".
  */
 static const char *
 special_name(const struct corereader *r, const struct coreseg *l)
@@ -141,7 +141,7 @@ special_name(const struct corereader *r, const struct coreseg *l)
 /*
  * Set r->vdso to the address of the vdso, and r->stack to an address in the
  * stack. Both come from the auxiliary vector (see getauxval(3)). If the vector
- * has no address in the stack, use the stack pointer.
+ * has no address in the stack, use a thread's stack pointer.
  */
 static void
 find_special(struct corereader *r)
@@ -216,8 +216,8 @@ core_maps(struct corereader *r)
 		}
 		names += file == NULL ? 0 : strlen(file->name);
 		if (names > MAX_NAMES)
-			return errstr_set("NT_FILE: more than %d bytes of "
-			    "names", MAX_NAMES);
+			return errstr_set("NT_FILE: the names take more "
+			    "than %d bytes", MAX_NAMES);
 		if (add_mapping(r, l, file) == -1)
 			return -1;
 	}

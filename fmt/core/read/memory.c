@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-struct tail {			/* the last bytes of a segment, less than a
+struct tail {			/* bytes of a segment after its last whole
 				   kilobyte */
 	uint64_t	 addr;
 	uint64_t	 len;
@@ -17,19 +17,19 @@ struct tail {			/* the last bytes of a segment, less than a
 	uint64_t	 loc;
 };
 
-struct memory {			/* state while the image is built */
+struct memory {			/* state while an image is being built */
 	struct corereader *r;
 	struct builder	 b;
 	struct tail	*tail;	/* owned */
 	size_t		 ntail;
-	uint64_t	 looked; /* holes have been searched for up to this
-				    offset in the core */
+	uint64_t	 looked; /* the core has been searched for holes up to
+				    this offset */
 };
 
 /*
  * Add len bytes at address addr to the image. The bytes are at offset loc of
  * src, or are zeros if src is NULL. If the last part is shorter than a
- * kilobyte, keep it in m->tail until add_tails().
+ * kilobyte, keep it in m->tail for add_tails().
  */
 static int
 add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -47,7 +47,7 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 
 /*
  * Add len bytes at address addr to the image, from offset off of the core.
- * Holes of the core become zeros. Each part of the core is searched for holes
+ * Holes in the core become zeros. Each part of the core is searched for holes
  * only once, so that the work is bounded by the size of the file.
  */
 static int

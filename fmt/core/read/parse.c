@@ -44,8 +44,9 @@ no_core(unsigned int type)
 
 /*
  * Refuse a file with too many section headers; a core has at most a few. If
- * e_shnum is 0, the first section header has their number, and libelf would
- * allocate that many without a check. Return 0, or -1 with errstr set.
+ * e_shnum is 0, the first section header holds their number, and libelf would
+ * allocate memory for that many without a check. Return 0, or -1 with errstr
+ * set.
  */
 static int
 check_sections(int fd, uint64_t size)
@@ -274,8 +275,8 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 
 	size = gelf_fsize(c->elf, ELF_T_PHDR, 1, EV_CURRENT);
 	if (h->e_phentsize != size)
-		return errstr_set("program headers have %u bytes, expected %zu",
-		    h->e_phentsize, size);
+		return errstr_set("each program header has %u bytes, "
+		    "expected %zu", h->e_phentsize, size);
 	if (elf_getphdrnum(c->elf, n) == -1 || *n == 0)
 		return errstr_set("no program headers");
 	if (h->e_phnum != PN_XNUM && *n < h->e_phnum)
@@ -325,7 +326,7 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 
 /*
  * Read up to n bytes at address addr into buf, all from one segment. Return the
- * number of bytes read, or 0 if no segment has that address.
+ * number of bytes read, or 0 if the core has none at that address.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
@@ -348,7 +349,7 @@ elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
 }
 
 /*
- * Free what elfcore_open allocated in c.
+ * Free what elfcore_open() allocated in c.
  */
 void
 elfcore_close(struct elfcore *c)

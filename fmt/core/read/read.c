@@ -37,7 +37,7 @@ read_core(struct corereader *r, struct input *in)
 /*
  * Read a core as a snapshot of its process and threads. The input must be at
  * its beginning, with no byte skipped. o->warn is called for everything that is
- * missing or had to be changed, such as the ID of a thread if that ID is taken.
+ * missing or had to be changed, such as a thread ID that is already taken.
  * Return the snapshot, or NULL with errstr set.
  */
 struct snap *

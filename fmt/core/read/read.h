@@ -26,7 +26,7 @@ struct coreseg {		/* a PT_LOAD, or a range that only NT_FILE
 	uint64_t	 addr;
 	uint64_t	 len;	/* bytes: the larger of p_memsz and p_filesz */
 	uint64_t	 off;
-	uint64_t	 there;	/* bytes of p_filesz that are in the file */
+	uint64_t	 there;	/* number of bytes present in the file */
 	uint64_t	 claim;	/* p_filesz */
 	uint32_t	 flags;	/* bits PF_R, PF_W and PF_X */
 	bool		 bare;	/* only NT_FILE lists the range */
@@ -62,13 +62,13 @@ struct elfcore {
 	struct corenote	 auxv;
 	struct corenote	 files;	/* NT_FILE */
 	uint64_t	 notes;	/* size of all notes in bytes */
-	size_t		 ncut;	/* segments that extend past the end of the
-				   file */
+	size_t		 ncut;	/* number of segments that extend past the end
+				   of the file */
 	bool		 cutnotes;
 };
 
 struct facts {			/* facts about a thread from its notes */
-	const struct corethread *th; /* borrowed; NULL: the thread has ended */
+	const struct corethread *th; /* borrowed; NULL: the thread had ended */
 	struct task	 task;	/* borrows all its pointers */
 	struct taskstate st;	/* facts that task does not have */
 };
@@ -100,12 +100,12 @@ struct corereader {
 	struct source	*text;	/* borrowed; the executable, or NULL */
 	const char	*exe;	/* borrowed; path of the executable, or NULL */
 	struct proc	*proc;
-	size_t		 nthread; /* number of threads of the process,
-				     including a first one that had ended */
+	size_t		 nthread; /* number of threads in the process, including
+				     the first even if it had ended */
 	uint64_t	 vmbytes; /* size of all mappings in bytes */
 	uint64_t	 membytes; /* size of the captured memory in bytes */
-	uint64_t	 spare;	/* next ID for a process or thread whose own
-				   is taken; 0: not used yet */
+	uint64_t	 spare;	/* next ID to give to a process or thread whose
+				   own is taken; 0: none given yet */
 };
 
 /* parse.c */

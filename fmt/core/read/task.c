@@ -13,7 +13,7 @@
 /*
  * Add the registers and signals of the thread that f describes to rec. The
  * first thread in a core is the one that caused the dump. If the core has no
- * NT_SIGINFO for it, add a siginfo that has only the number of its signal.
+ * NT_SIGINFO for that thread, add a siginfo with only its signal number.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,
@@ -49,8 +49,8 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 }
 
 /*
- * Add the command line to rec. It comes from NT_PRPSINFO, which has blanks in
- * place of the NULs between arguments.
+ * Add the command line from NT_PRPSINFO to rec. That note has blanks in place
+ * of the NULs between arguments.
  */
 static void
 core_cmdline(struct filelist *rec, const struct elfcore *c)
@@ -91,7 +91,7 @@ core_proc(struct filelist *rec, const struct corereader *r)
 }
 
 /*
- * Set in *st the facts that all threads of the process share.
+ * Store in *st the facts that all threads of the process share.
  */
 static void
 core_state(const struct corereader *r, struct taskstate *st)
@@ -138,7 +138,7 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 }
 
 /*
- * Add a process or thread with ID pid to the snapshot. It gets another ID if
+ * Add a process or thread with ID pid to the snapshot. Use a different ID if
  * pid is taken or not positive.
  */
 static struct proc *
@@ -176,7 +176,7 @@ add_threads(struct corereader *r, const struct corethread *leader)
 	}
 	if (moved > 0)
 		core_warn(r, "%zu threads get new IDs in the snapshot: their "
-		    "own are already used", moved);
+		    "own are already in use", moved);
 	return 0;
 }
 
@@ -193,13 +193,13 @@ core_process(struct corereader *r)
 		return -1;
 	if (r->proc->pid != (uint64_t)pid)
 		core_warn(r, "process %d becomes %" PRIu64 " in the snapshot: "
-		    "its ID is already used", pid, r->proc->pid);
+		    "its ID is already in use", pid, r->proc->pid);
 	return 0;
 }
 
 /*
- * Create the files of the process of r, and add its threads. The memory of the
- * process has already been read. Return 0, or -1 with errstr set.
+ * Create the files of the process of r, and add its threads. The caller must
+ * have called core_memory(). Return 0, or -1 with errstr set.
  */
 int
 core_tasks(struct corereader *r)

@@ -52,7 +52,7 @@ enum { XCR0 = 464 };
  * Convert f, Plan 9's fpregs, to the floating-point registers of a core of
  * machine a. On amd64, f is FXSAVE with or without AVX. On 386, it is FXSAVE,
  * FXSAVE with an appendix (Bell Labs), or FSAVE. On arm64, it is in 9front's
- * format, in which the last two words are swapped compared with Linux.
+ * format, which has the last two words in the opposite order from Linux.
  */
 static void
 fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
@@ -110,7 +110,7 @@ xsave_move(const struct recfile *x, struct coreregs *r)
 }
 
 /*
- * Set r to the registers for machine a in the Linux record, if it has any.
+ * Set *r to the registers in the Linux record, if it has any for machine a.
  */
 static void
 linux_regs(const struct machine *a, const struct taskstate *st,
@@ -146,7 +146,7 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 /*
  * Set *r to the registers of thread p, in the layout of a core of machine a. st
  * is the state of p. Pointers in *r point into st or into *r itself. Return
- * false with r->ngp 0 if the snapshot does not have the registers.
+ * false with r->ngp set to 0 if the snapshot does not have the registers.
  */
 bool
 corearch_regs(const struct machine *a, const struct proc *p,
@@ -168,7 +168,7 @@ corearch_regs(const struct machine *a, const struct proc *p,
 
 /*
  * Return true if a machine of the given type can run processes of machine a. An
- * unknown type can run all.
+ * unknown type is assumed to run all.
  */
 static bool
 runs(const struct machine *type, const struct machine *a)
@@ -178,10 +178,10 @@ runs(const struct machine *type, const struct machine *a)
 }
 
 /*
- * Set *a to the machine of thread p of s, found by the size of the registers of
- * p. st is the state of p. If the snapshot does not name a known machine, all
- * machines are tried. *a is NULL if p has no registers. Return 0, or -1 with
- * errstr set if no machine fits.
+ * Set *a to the machine of thread p of s, chosen by the size of the thread's
+ * registers. st is the state of p. If the snapshot does not name a known
+ * machine, all machines are tried. *a is NULL if p has no registers. Return 0,
+ * or -1 with errstr set if no machine fits.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,
@@ -204,7 +204,7 @@ corearch_find(const struct snap *s, const struct proc *p,
 			*a = m;
 			return 0;
 		}
-	return errstr_set("cannot convert %zu bytes of registers of %s: "
+	return errstr_set("cannot convert %zu bytes of registers from %s: "
 	    "expected those of amd64, 386, arm64, or arm",
 	    regs > 0 ? regs : ureg->len,
 	    type->elf == 0 ? "an unknown machine" : type->name);

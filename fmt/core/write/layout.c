@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOLE = HOLE_KB * KB };	/* minimum size of a hole in bytes */
+enum { HOLE = HOLE_KB * KB };	/* minimum hole size in bytes */
 
 struct hole {			/* zeros that need not be read */
 	uint64_t	 start;
@@ -113,8 +113,8 @@ program_header(struct buf *b, const struct machine *a, uint32_t type,
 }
 
 /*
- * Append the section header of a core with too many segments to count in the
- * ELF header. The section header holds their number.
+ * Append the section header of a core with more program headers than the ELF
+ * header can count. The section header holds their number.
  */
 static void
 section_header(struct buf *b, const struct machine *a, size_t nload)
@@ -208,9 +208,9 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 }
 
 /*
- * Add the holes of captured part p to c. *zero is the offset at which the zeros
- * directly before p begin. Set it to the offset at which the zeros at the end
- * of p begin.
+ * Add the holes of captured part p to c. On entry, *zero is the offset at which
+ * the zeros directly before p begin; on return, it is where the zeros at the
+ * end of p begin.
  */
 static int
 part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
@@ -366,7 +366,7 @@ part_find(const struct core *c, uint64_t off)
 
 /*
  * Read len bytes of core c at offset off into buf. Return the number of bytes
- * read. It is smaller than len at the end of the core, and before bytes that
+ * read, which is less than len at the end of the core, and before bytes that
  * cannot be read. Return -1 with errstr set if the first byte cannot be read.
  */
 ssize_t
@@ -413,8 +413,8 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 /*
  * Return the offset of the next data or hole of core c at or after off, as
  * lseek(2) does. whence is SEEK_DATA for data, or SEEK_HOLE for a hole. Return
- * -1 with errstr set if off is at or after the end, or if no more data follows
- * for SEEK_DATA.
+ * -1 with errstr set if off is at or after the end or, for SEEK_DATA, if no
+ * more data follows.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)

@@ -21,8 +21,8 @@ enum { GAP = 1024 * KB };	/* gaps of this size in bytes or more are left
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };
 
-struct walk {			/* position in an image; it moves to
-				   ascending addresses */
+struct walk {			/* position in an image, moving towards higher
+				   addresses */
 	struct piece	*piece;	/* first piece that does not end before the
 				   position */
 	const struct missing *miss;
@@ -45,7 +45,7 @@ part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 
 /*
  * Return the kind of the memory at addr. Lower *end to the address where the
- * kind changes, if that is smaller.
+ * kind changes, if that is lower.
  */
 static enum kind
 walk_look(struct walk *w, uint64_t addr, uint64_t *end)

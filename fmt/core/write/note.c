@@ -49,8 +49,8 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 /*
  * Append the NT_PRSTATUS note of a thread; for its layout see
  * core/read/facts.c. sig is the siginfo of the signal that the thread or its
- * process received, or NULL. ppid is the parent of the process, so it is the
- * same for all threads.
+ * process received, or NULL. ppid is the ID of the process's parent, which is
+ * the same for all threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
@@ -107,7 +107,7 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 }
 
 /*
- * Append the NT_PRPSINFO note, built as in the kernel's fill_psinfo().
+ * Append the NT_PRPSINFO note, built as the kernel's fill_psinfo() does.
  */
 static void
 prpsinfo_add(struct buf *b, const struct machine *a,
@@ -142,7 +142,7 @@ is_file(const struct vma *v)
 
 /*
  * Append to b the file name s, from /proc/PID/maps, and a NUL. Replace each
- * "\012" in s by a newline (see proc_pid_maps(5)).
+ * "\012" in s with a newline (see proc_pid_maps(5)).
  */
 static void
 name_add(struct buf *b, const char *s)
@@ -157,8 +157,8 @@ name_add(struct buf *b, const char *s)
 }
 
 /*
- * Append the NT_FILE note: the mapped files with their addresses, and their
- * offsets in pages.
+ * Append the NT_FILE note, which lists the mapped files, their addresses, and
+ * their offsets in pages.
  */
 static int
 files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
@@ -185,7 +185,8 @@ files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 			name_add(&s, v->v[i].name);
 	rc = buf_check(&s);
 	if (rc == 0 && s.len > UINT32_MAX)
-		rc = errstr_set("too many bytes of file names: %zu", s.len);
+		rc = errstr_set("the file names take too many bytes: %zu",
+		    s.len);
 	if (rc == 0)
 		note_add(b, "CORE", NT_FILE, s.data, s.len);
 	buf_free(&s);
@@ -193,7 +194,7 @@ files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 }
 
 /*
- * Append the notes about the whole process. lead is the state of its first
+ * Append the notes about the whole process. lead is the state of the first
  * thread.
  */
 static int
@@ -231,9 +232,9 @@ set_type(const struct recfile *f)
 }
 
 /*
- * Append the register sets in the record of thread p that only its machine has.
- * On arm64 these are thread-local storage, SVE, pointer authentication and so
- * on. Skip the sets in regs, which are already appended.
+ * Append the machine-specific register sets in the record of thread p. On arm64
+ * these are thread-local storage, SVE, pointer authentication and so on. Skip
+ * the sets in regs, which are already appended.
  */
 static int
 sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)

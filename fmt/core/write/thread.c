@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Return the siginfo (SIGINFO bytes) of the signal that a thread received. st
- * is the state of the thread. Return NULL if it received none. Also return NULL
- * for a ptrace(2) stop, which snap itself caused; it is recognized by the event
- * in the second byte of si_code.
+ * Return the siginfo (SIGINFO bytes) of the signal that the thread with state
+ * st received. Return NULL if it received none. Also return NULL for a
+ * ptrace(2) stop, which snap itself caused; such a stop is recognized by the
+ * event in the second byte of si_code.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -84,7 +84,7 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
  * Set *t, which must be all zero, to the threads of process p of s that have
  * registers. A thread that received a signal comes first, then the first thread
  * of p. The caller frees t->p, even on failure. Return 0, or -1 with errstr
- * set, also if no thread has registers.
+ * set, for example if no thread has registers.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)

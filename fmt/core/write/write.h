@@ -33,9 +33,8 @@ int		 corearch_find(const struct snap *s, const struct proc *p,
 bool		 corearch_regs(const struct machine *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 
-struct corethreads {		/* threads of a process that have registers */
-	struct proc	**p;	/* owned; in the order in which the core has
-				   them */
+struct corethreads {		/* a process's threads that have registers */
+	struct proc	**p;	/* owned; in their order in the core */
 	size_t		 n;
 	size_t		 left;	/* number of live threads without registers */
 	const struct machine *arch;
@@ -57,11 +56,11 @@ struct coreload {		/* a PT_LOAD to be written */
 	unsigned int	 flags;	/* flags of the mapping: enum vma_flag */
 };
 
-struct corepart {		/* captured memory without a gap */
+struct corepart {		/* a contiguous range of captured memory */
 	uint64_t	 addr;
 	uint64_t	 len;
-	uint64_t	 off;	/* offset in the core; before core_place:
-				   index of its load */
+	uint64_t	 off;	/* offset in the core; before core_place():
+				   index of its segment */
 };
 
 struct coreloads {
