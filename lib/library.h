@@ -257,6 +257,7 @@ int		 output_flush(struct output *o);
 uint64_t	 output_pos(const struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
+void		 output_frames(struct output *o);
 int		 output_candrain(const struct output *o);
 int		 output_drain(struct output *o);
 bool		 output_isnew(const struct output *o);
@@ -264,6 +265,21 @@ int		 output_fd(const struct output *o);
 int		 output_commit(struct output *o);
 void		 output_abort(struct output *o);
 void		 output_cleanup(void);
+
+/*
+ * Frames of a move between two machines: io/frame.c
+ */
+enum {
+	MAX_FRAME = 1 << 20,	/* maximum bytes of data in a frame */
+	FRAME_QUESTION = 'q',	/* what is needed there, in lines; an empty
+				   frame ends it */
+	FRAME_DATA = 'd',	/* bytes of the snapshot */
+	FRAME_END = 'e',	/* end of the snapshot; no data */
+	FRAME_GO = 'g'		/* resume the processes there; no data */
+};
+
+int		 frame_write(int fd, char letter, const void *data, size_t n);
+int		 frame_read(int fd, char *letter, void *buf, size_t *n);
 
 /*
  * Confine a program that reads files written by strangers: confine/confine.c
@@ -691,12 +707,14 @@ void		 live_coreregs(struct live *l, pid_t pid,
 		    void (*fn)(void *, uint64_t, bool), void *arg);
 int		 live_addname(struct live *l, const char *name);
 int		 live_addcgroup(struct live *l, const char *name);
+int		 live_each(struct live *l, choose_fn fn, void *arg);
 int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 int		 live_next(struct live *l, struct proc **p);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
+void		 live_park(struct live *l, struct buf *pids);
 int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);

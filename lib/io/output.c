@@ -37,6 +37,7 @@ struct output {
 	bool		 ended;	/* output_end was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
+	bool		 framed; /* write frames of a move (frame.c) */
 };
 
 /*
@@ -87,6 +88,15 @@ static void
 output_write(struct output *o, const uint8_t *data, size_t n)
 {
 	ssize_t done;
+
+	if (o->framed && n > 0 && !o->failed) {
+		progress_write(o->progress);
+		if (frame_write(o->fd, FRAME_DATA, data, n) == -1)
+			output_fail(o, "write");
+		progress_write(o->progress);
+		o->written += n;
+		return;
+	}
 
 	for (; n > 0 && !o->failed; data += done, n -= (size_t)done) {
 		if (o->waits)
@@ -145,6 +155,16 @@ output_compress(struct output *o, int threads)
 {
 	o->gz = gzipout_new(threads, output_packed, o);
 	return o->gz == NULL ? -1 : 0;
+}
+
+/*
+ * Write everything that is put to o as frames of a move, of type FRAME_DATA.
+ * Call this before anything is written.
+ */
+void
+output_frames(struct output *o)
+{
+	o->framed = true;
 }
 
 /*

@@ -235,6 +235,27 @@ live_round(struct round *r)
 }
 
 /*
+ * Find the processes of set l, with their descendants if the options ask for
+ * that, and call fn with arg and the process ID of each. Nothing is stopped.
+ * Return 0, or -1 with errstr set if that fails or fn returns -1.
+ */
+int
+live_each(struct live *l, choose_fn fn, void *arg)
+{
+	struct round r = { .live = l, .grew = true };
+	struct lproc *p;
+	int i;
+
+	for (i = 0; r.grew && i < LOOKS; i++)
+		if (live_round(&r) == -1)
+			return -1;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_istaken(p) && fn(arg, p->pid) == -1)
+			return -1;
+	return 0;
+}
+
+/*
  * Look at all threads of all processes before they are stopped. If clones are
  * to be made, also do now what would prolong the stop: read the mappings, start
  * the guard, and prepare copies of shared memory.
@@ -388,7 +409,7 @@ live_release(struct live *l)
 
 	if (l->stopped)
 		(void)step_begin(&l->steps, STEP_RELEASE);
-	tcphold_end(l, false);
+	tcphold_end(l, l->parked);
 	passed_close(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);

@@ -1,5 +1,5 @@
 /*
- * Kill processes that continue elsewhere: the ones that we hold stopped never
+ * End processes that continue elsewhere: the ones that we hold stopped never
  * run again here.
  */
 #include "clock.h"
@@ -55,6 +55,26 @@ lproc_kill(struct lproc *p)
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_STOPPED)
 			t->hold = HOLD_INTERRUPTED;
+}
+
+/*
+ * Make all processes of set l that we hold stopped stay stopped when they are
+ * released, even if we die: send them SIGSTOP, and keep their TCP connections
+ * locked. Append the process ID of each to pids, after a blank.
+ */
+void
+live_park(struct live *l, struct buf *pids)
+{
+	const struct lproc *p;
+
+	take_finish(l);
+	l->parked = true;
+	tcpunlock_leave();
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_isheld(p)) {
+			(void)kill(p->pid, SIGSTOP);
+			buf_printf(pids, " %d", p->pid);
+		}
 }
 
 /*

@@ -287,6 +287,8 @@ struct live {
 				     open */
 	bool		 stopped;	/* processes may be stopped: ask no
 					   name service */
+	bool		 parked; /* processes stay stopped when they are
+				    released */
 	struct steps	 steps; /* time spent in each step of the stop */
 	uint64_t	 copied;	/* bytes that processes wrote to, and
 					   the kernel copied, while they had

@@ -34,6 +34,8 @@ struct keptset {			/* the connections of a network
 static struct {
 	struct keptset	*v;	/* owned */
 	size_t		 n;
+	bool		 leave;	/* leave the connections locked when this
+				   process ends */
 } unlocker;
 
 /*
@@ -94,7 +96,7 @@ unlocker_undo(void)
 	const struct keptset *k;
 	size_t i, c;
 
-	for (i = 0; i < unlocker.n; i++) {
+	for (i = 0; !unlocker.leave && i < unlocker.n; i++) {
 		k = &unlocker.v[i];
 		for (c = 0; c < k->set.n; c++)
 			repair_off(&k->set.v[c]);
@@ -207,14 +209,14 @@ repair_serve(struct serving *s)
 }
 
 /*
- * Forget all connections, so that they stay locked when the unlocker ends.
- * Return 0.
+ * In the unlocker (a proxy), leave the connections locked when it ends. Return
+ * 0.
  */
 static int
 leave_serve(struct serving *s)
 {
 	(void)s;
-	unlocker.n = 0;
+	unlocker.leave = true;
 	return 0;
 }
 
@@ -281,6 +283,16 @@ tcpunlock_repair(void)
 }
 
 /*
+ * Leave the connections locked when the unlocker ends, for any reason.
+ */
+void
+tcpunlock_leave(void)
+{
+	if (proxy_process(PROXY_UNLOCKER) != 0)
+		(void)unlocker_ask(leave_serve, NULL, 0, -1, NULL, 0);
+}
+
+/*
  * End the unlocker if it is running. If undo is set, unlock the connections,
  * else leave them locked.
  */
@@ -290,6 +302,6 @@ tcpunlock_end(bool undo)
 	if (proxy_process(PROXY_UNLOCKER) == 0)
 		return;
 	if (!undo)
-		(void)unlocker_ask(leave_serve, NULL, 0, -1, NULL, 0);
+		tcpunlock_leave();
 	proxy_close(PROXY_UNLOCKER);
 }

@@ -1,0 +1,112 @@
+/*
+ * Frames of a move: a letter, the length of the data in four bytes, the most
+ * significant first, and the data. snap-internals(7) lists the letters.
+ */
+#include "io.h"
+
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { HEAD = 5 };		/* bytes before the data */
+
+/*
+ * Write the data of both elements of v to fd, and change v. Return 0, or -1
+ * with errno set.
+ */
+static int
+write_both(int fd, struct iovec *v)
+{
+	ssize_t n;
+	size_t done;
+	int i;
+
+	while (v[0].iov_len + v[1].iov_len > 0) {
+		if ((n = writev(fd, v, 2)) == -1) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		for (i = 0; i < 2; i++) {
+			done = (size_t)n < v[i].iov_len ? (size_t)n :
+			    v[i].iov_len;
+			v[i].iov_base = (uint8_t *)v[i].iov_base + done;
+			v[i].iov_len -= done;
+			n -= (ssize_t)done;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Write the n bytes at data to fd, in frames of type letter. If n is 0, write
+ * one empty frame. Return 0, or -1 with errno set.
+ */
+int
+frame_write(int fd, char letter, const void *data, size_t n)
+{
+	uint8_t head[HEAD] = { (uint8_t)letter };
+	const uint8_t *p = data;
+	struct iovec v[2];
+	size_t len;
+
+	do {
+		len = n < MAX_FRAME ? n : MAX_FRAME;
+		head[1] = (uint8_t)(len >> 24);
+		head[2] = (uint8_t)(len >> 16);
+		head[3] = (uint8_t)(len >> 8);
+		head[4] = (uint8_t)len;
+		v[0] = (struct iovec){ head, sizeof head };
+		v[1] = (struct iovec){ (void *)(uintptr_t)p, len };
+		if (write_both(fd, v) == -1)
+			return -1;
+		p += len;
+		n -= len;
+	} while (n > 0);
+	return 0;
+}
+
+/*
+ * Read n bytes from fd to buf. Return 1, or 0 at the end of the file, or -1
+ * with errno set.
+ */
+static int
+read_all(int fd, void *buf, size_t n)
+{
+	uint8_t *p = buf;
+	ssize_t got;
+
+	for (; n > 0; p += got, n -= (size_t)got) {
+		got = read(fd, p, n);
+		if (got == -1 && errno == EINTR)
+			got = 0;
+		else if (got <= 0)
+			return (int)got;
+	}
+	return 1;
+}
+
+/*
+ * Read a frame from fd. Set *letter to its type, store its data in buf, which
+ * has MAX_FRAME bytes, and set *n to their number. Return 1, or 0 if the file
+ * ends, or -1 with errstr set.
+ */
+int
+frame_read(int fd, char *letter, void *buf, size_t *n)
+{
+	uint8_t head[HEAD];
+	int rc;
+
+	if ((rc = read_all(fd, head, sizeof head)) != 1)
+		return rc == 0 ? 0 : errstr_sys("standard input");
+	*letter = (char)head[0];
+	*n = (size_t)head[1] << 24 | (size_t)head[2] << 16 |
+	    (size_t)head[3] << 8 | head[4];
+	if (*n > MAX_FRAME)
+		return errstr_set("standard input: expected a frame, found a "
+		    "length of %zu bytes", *n);
+	if ((rc = read_all(fd, buf, *n)) == -1)
+		return errstr_sys("standard input");
+	return rc;
+}
