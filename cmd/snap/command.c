@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY };
+enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY, OPT_TO };
 
 static struct job job = { .live = { .warn = say } };
 static uint64_t timeout;
@@ -77,6 +77,9 @@ static const struct opt opts[] = {
 	{ OPT_MEMORY, "memory", "size",
 	    "keep processes stopped if clones may need more",
 	    .call = parse },
+	{ OPT_TO, "to", "command",
+	    "move to where command runs snapload --receive",
+	    .word = &job.move.to },
 	{ OPT_LONG, "most", "bytes", NULL, .number = &job.most, 1, INT64_MAX },
 	{ 0 }
 };
@@ -84,8 +87,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-adfklnrsvz] [--at time] [--core] [--memory size] [-c group]",
-		"     [-m text] [-o file] [-t seconds] [-u user] [-x what] "
+		"[-adfklnrsvz] [-cmotux argument] [--option ...] "
 		    "[pid|name ...]",
 		NULL
 	},
@@ -112,6 +114,7 @@ job_parse(int argc, char *argv[])
 	if (j->core && *argv != NULL && program_isnumber(*argv))
 		j->dumps = (pid_t)strtol(*argv++, NULL, 10);
 	sources_operands(&j->sources, argv, SOURCES_LIVE);
+	j->move.kill |= j->move.to != NULL;
 	if ((!j->core && !sources_live(&j->sources)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
@@ -128,6 +131,8 @@ job_parse(int argc, char *argv[])
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core requires the ID of the dumping process as "
 		    "the first operand, and cannot be combined with -d or -k");
+	if (j->move.to != NULL && (j->move.dry || j->path != NULL))
+		errx(2, "--to cannot be combined with -d or -o");
 	/* a child that is not moved would get another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;

@@ -15,6 +15,7 @@ struct move {			/* options -k, -d and -f, which move
 	bool	 kill; /* -k: kill the processes when the snapshot is written */
 	bool	 dry;		/* -d: only print what prevents restoring */
 	bool	 force; /* -f: kill even if something prevents restoring */
+	char	*to;	/* --to: command that restores them; or NULL */
 };
 
 struct job {			/* settings from the command line */
@@ -38,6 +39,7 @@ struct job {			/* settings from the command line */
 
 struct taking {			/* state of a snapshot being taken */
 	const struct job *job;
+	struct far	*far;	/* owned; runs --to; NULL: no such option */
 	struct live	*live;
 	struct snap	*snap;
 	struct output	*out;	/* NULL: not opened, or already committed */
@@ -57,6 +59,23 @@ void		 at_wait(time_t start);
 void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
 
+/* far.c: the command of --to, and what it answers */
+enum answer {			/* in the order in which they come */
+	ANSWER_NONE,
+	ANSWER_READY,		/* the processes can be received */
+	ANSWER_RESTORED,	/* they are restored, and stand still */
+	ANSWER_RUNNING,		/* they run */
+	ANSWER_FAILED		/* no more answers come */
+};
+
+struct far;
+
+struct far	*far_begin(const char *command);
+int		 far_ask(struct far *f, struct live *l);
+int		 far_await(struct far *f, enum answer answer);
+void		 far_wrap(struct far *f);
+void		 far_end(struct far *f);
+
 /* leave.c: leave out memory where there is no room for all of it */
 void		 leave_choose(struct live *l, pid_t pid, uint64_t limit,
 		    struct exclude *x);
@@ -72,12 +91,15 @@ int		 move_ready(const struct move *m, const struct output *out);
 int		 move_check(const struct move *m, struct live *l,
 		    struct snap *s, const struct output *out,
 		    void (*warn)(void *, const char *));
-int		 move_end(struct live *l, struct output **out);
+int		 move_end(struct live *l, struct output **out, struct far *f);
 
 /* note.c: who took the snapshot, when, where, how and why: snap(6) */
 const char	*note_check(const char *text);
 void		 note_make(struct buf *b, char *const argv[],
 		    const char *text);
+
+/* question.c: what the processes need on the far side */
+int		 question_make(struct buf *b, struct live *l);
 
 /* take.c: add the small files and the Linux record to each process */
 int		 take(void *taking, struct proc *p, const struct task *t,

@@ -80,18 +80,84 @@ signals_hold(sigset_t *old)
 }
 
 /*
+ * Print text, and after it the process IDs in pids.
+ */
+static void
+say_pids(const char *text, const struct buf *pids)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, text);
+	buf_add(&b, pids->data, pids->len);
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		say(NULL, (const char *)b.data);
+	buf_free(&b);
+}
+
+/*
+ * Make the processes of l stay stopped here, whatever happens, and then let far
+ * side f resume them. Kill them when they run there. If no answer comes, print
+ * what the user has to find out. Return 0, or -1 with errstr set.
+ */
+static int
+move_go(struct live *l, const struct output *o, struct far *f)
+{
+	struct buf pids = { 0 };
+	int rc;
+
+	live_park(l, &pids);
+	(void)frame_write(output_fd(o), FRAME_GO, NULL, 0);
+	rc = far_await(f, ANSWER_RUNNING);
+	if (rc == 0)
+		rc = live_kill(l) == -1 ? -1 : 0;
+	else {
+		say(NULL, "the processes stay stopped here: they may run on "
+		    "the far side; find out whether they do");
+		say_pids("if they run there, end them here: kill -KILL", &pids);
+		say_pids("if they do not, resume them here: kill -CONT", &pids);
+	}
+	buf_free(&pids);
+	return rc;
+}
+
+/*
+ * Move the processes of l to far side f. Output o is the complete snapshot. If
+ * anything fails until f has restored them, nothing changes here. Return 0, or
+ * -1 with errstr set.
+ */
+static int
+move_far(struct live *l, struct output *o, struct far *f)
+{
+	sigset_t old;
+	int rc;
+
+	if (output_end(o) == -1 ||
+	    frame_write(output_fd(o), FRAME_END, NULL, 0) == -1 ||
+	    far_await(f, ANSWER_RESTORED) == -1)
+		return -1;
+	signals_hold(&old);
+	rc = move_go(l, o, f);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+/*
  * Commit *out, the complete output, and then kill the stopped processes of l.
  * If the output is a new file, give it its name, and set *out to NULL. If it is
- * a pipe or a socket, wait until the reader has received everything. If the
- * output fails, kill no process. Return 0, or -1 with errstr set.
+ * a pipe or a socket, wait until the reader has received everything. If f is
+ * not NULL, wait until the processes run on that far side. If the output fails,
+ * kill no process. Return 0, or -1 with errstr set.
  */
 int
-move_end(struct live *l, struct output **out)
+move_end(struct live *l, struct output **out, struct far *f)
 {
 	struct output *o = *out;
 	sigset_t old;
 	int rc;
 
+	if (f != NULL)
+		return move_far(l, o, f);
 	if (output_end(o) == -1 ||
 	    (!output_isnew(o) && output_drain(o) == -1))
 		return errstr_wrap("no process killed");

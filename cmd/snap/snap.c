@@ -111,14 +111,18 @@ snap_live(struct taking *k)
 		goto out;
 	say_hold();
 	progress_phase(&progress, 0);
-	rc = live_stop(k->live);
+	rc = k->far == NULL ? 0 : far_ask(k->far, k->live);
+	if (rc == 0)
+		rc = live_stop(k->live);
 	if (rc == 0)
 		rc = write_live(k);
 	/* after move_end the output is committed and freed */
 	if (rc == 0 && totals && j->move.kill)
 		rc = say_totals(k->snap, k->out);
 	if (rc == 0 && j->move.kill)
-		rc = move_end(k->live, &k->out);
+		rc = move_end(k->live, &k->out, k->far);
+	if (rc == -1 && k->far != NULL)
+		far_wrap(k->far);
 out:
 	live_thaw(k->live);
 	say_kept(rc == -1 && is_again(k));
@@ -145,6 +149,8 @@ snap_once(struct taking *k, bool clone)
 	if (!k->job->move.dry) {
 		k->out = output_begin(k->job->path, k->job->compress,
 		    &progress);
+		if (k->out != NULL && k->far != NULL)
+			output_frames(k->out);
 		if (k->out == NULL ||
 		    move_ready(&k->job->move, k->out) == -1)
 			return -1;
@@ -207,14 +213,18 @@ run(const struct job *j)
 	struct taking k = { .job = j };
 	int rc;
 
+	if (j->move.to != NULL && (k.far = far_begin(j->move.to)) == NULL)
+		errx(1, "%s", snap_errstr());
 	if (snap_all(&k) == -1) {
 		progress_hide();
 		program_warn("%s", snap_errstr());
 		output_abort(k.out);
+		far_end(k.far);
 		live_free(k.live);
 		return 1;
 	}
 	rc = k.out == NULL ? 0 : output_commit(k.out);
+	far_end(k.far);
 	progress_hide();
 	if (rc == -1)
 		errx(1, "%s", snap_errstr());

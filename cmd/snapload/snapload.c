@@ -1,6 +1,8 @@
 /*
  * snapload: convert a snapshot to a directory of CRIU images, and back.
  */
+#include "receive.h"
+
 #include "common/common.h"
 
 #include <err.h>
@@ -119,7 +121,7 @@ confine_images(char *file, char *dir, const char *parent)
 	program_confine(&need, verbose);
 }
 
-enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT };
+enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE };
 
 static struct job {		/* options of the command line */
 	char		*dir;	/* NULL: none */
@@ -129,6 +131,7 @@ static struct job {		/* options of the command line */
 	bool		 compress; /* compress the snapshot */
 	bool		 reverse; /* make a snapshot of images */
 	bool		 check;	/* write nothing */
+	bool		 receive; /* receive and restore a move */
 } job;
 
 static unsigned int need;
@@ -194,6 +197,8 @@ static const struct opt opts[] = {
 	    "restore cgroups below another root", .call = parse },
 	{ OPT_CGROUPS, "manage-cgroups", "mode",
 	    "restore cgroups: soft, full, ...", .call = parse },
+	{ OPT_RECEIVE, "receive", NULL,
+	    "restore processes that snap --to sends", .flag = &job.receive },
 	{ 0 }
 };
 
@@ -206,6 +211,7 @@ static const struct cmdline cmdline = {
 		"-c [-D dir] [-f kind,...] [-p pid]",
 		"         [--manage-cgroups=mode] [file]",
 		"-u [-vz] -D dir [-o file]",
+		"--receive [-v] [-D dir] [-f kind,...] [--option ...]",
 		NULL
 	},
 	.opts = opts
@@ -235,9 +241,12 @@ job_misused(int operands)
 	if (co.cgroup_root && co.cgroups == CGROUPS_IGNORE)
 		return true;
 	if (job.check)
-		return job.reverse || co.overwrite || verbose ||
+		return job.receive || job.reverse || co.overwrite || verbose ||
 		    co.parent != NULL || operands > 1 || job.path != NULL ||
 		    job.compress;
+	if (job.receive)
+		return job.reverse || co.overwrite || job.path != NULL ||
+		    job.compress || co.parent != NULL || operands > 0;
 	if (job.dir == NULL)
 		return true;
 	if (job.reverse)
@@ -247,18 +256,37 @@ job_misused(int operands)
 	return operands > 1 || job.path != NULL || job.compress;
 }
 
+/*
+ * Make images of the snapshot on standard input in dir, for a move. Return 0,
+ * or -1 after a message.
+ */
+static int
+make(const char *dir)
+{
+	int rc;
+
+	confine_images(NULL, job.dir != NULL ? job.dir : strdup(dir), NULL);
+	if ((rc = load(NULL, dir, &co)) == -1)
+		program_warn("%s", snap_errstr());
+	return rc == 0 && !program_lost() ? 0 : -1;
+}
+
 int
 main(int argc, char *argv[])
 {
 	int rc;
 
 	program_descriptors();
+	if ((rc = receive_script()) != -1)
+		return rc;
 	argv = options_take(&cmdline, argc, argv);
 	co.parent = job.parent;
 	if (job_misused(argc - optind))
 		options_misuse(&cmdline);
 	if (job.reverse)
 		return unload();
+	if (job.receive)
+		return receive(job.dir, make);
 	confine_images(argv[0], job.check ? NULL : job.dir, co.parent);
 	progress_show(&progress, getprogname());
 	rc = job.check ? check(argv[0], job.dir != NULL ? job.dir : "DIR",

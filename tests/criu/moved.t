@@ -102,7 +102,29 @@ served "$client" 'there'
 is "$(awk '$3 != 0' "$server")" '' 'nor was the server'
 [ "/proc/$pid/ns/net" -ef /run/netns/there ]
 ok $? 'it is there'
-end
+
+# back in one command, which moves the address when all is restored
+nsenter --net=/run/netns/here nft flush ruleset
+unshare -pf --mount-proc --kill-child sh -c 'trap : TERM
+while :; do sleep 0.1; done' &
+disown $!
+init=$!
+until_true pgrep -P $init >/dev/null
+receive="nsenter -t $(pgrep -P $init) -p -m --net=/run/netns/here env \
+    PATH=${criu%/*}:$PATH $BUILD/snapload --receive"
+timeout 60 "$BUILD/snap" --to "$receive | while read -r line; do
+	[ \"\$line\" != restored ] || ip -n client route replace 192.0.2.1 \
+	    via 203.0.113.2 src 198.51.100.1
+	echo \"\$line\"
+done" "$pid" 2>"$tmp/err" >/dev/null
+is "$? $(apart_from_criu | sed 's/CRIU-[0-9a-f]*/NAME/')" "0 snap: \
+TCP connections stay locked until they are restored on this machine or \
+\"nft delete table inet NAME\" is run" 'snap --to'
+until_true reaped "$pid"
+served "$client" 'snap --to'
+is "$(awk '$3 != 0' "$server")" '' 'nor was the server, moved by snap --to'
+pkill -KILL -f "$here/stream.py serve"
 pid=$peer
 end
-finish 27
+kill -KILL "$init"
+finish 31

@@ -1,0 +1,183 @@
+/*
+ * The question to the far side of a move (--to), before anything is stopped:
+ * what the processes need there. One line each:
+ *
+ *	memory KB	kilobytes of their memory
+ *	pid N		a process ID
+ *	file PATH	a file that must exist
+ *
+ * A process in a PID or mount namespace of its own gets no such lines: what it
+ * needs is restored with it, or cannot be seen from here.
+ */
+#include "job.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Return true if process pid is in our namespace called name, such as "mnt".
+ */
+static bool
+is_here(pid_t pid, const char *name)
+{
+	char path[64], ours[64], theirs[64];
+	ssize_t n, m;
+
+	snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+	n = readlink(path, ours, sizeof ours);
+	snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, name);
+	m = readlink(path, theirs, sizeof theirs);
+	return n > 0 && n == m && memcmp(ours, theirs, (size_t)n) == 0;
+}
+
+/*
+ * Append path to b as a file that must exist, unless it is a device, a file
+ * without a name, or a path of more than one line.
+ */
+static void
+file_add(struct buf *b, const char *path)
+{
+	static const char *const other[] = { "/dev/", "/proc/", "/sys/",
+	    "/memfd:", "/SYSV", "/anon_hugepage", "/[" };
+	size_t i, n = strlen(path);
+
+	for (i = 0; i < sizeof other / sizeof *other; i++)
+		if (strncmp(path, other[i], strlen(other[i])) == 0)
+			return;
+	if (*path == '/' && strpbrk(path, "\n\\") == NULL &&
+	    (n < 10 || strcmp(path + n - 10, " (deleted)") != 0))
+		buf_printf(b, "file %s\n", path);
+}
+
+/*
+ * Append the files that process pid has mapped to b.
+ */
+static void
+maps_add(struct buf *b, pid_t pid)
+{
+	char path[64], *line = NULL, *last = NULL, *s;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	while (getline(&line, &size, f) > 0) {
+		if ((s = strchr(line, '/')) == NULL)
+			continue;
+		s[strcspn(s, "\n")] = '\0';
+		/* adjacent mappings are often of the same file */
+		if (last != NULL && strcmp(s, last) == 0)
+			continue;
+		file_add(b, s);
+		free(last);
+		last = strdup(s);
+	}
+	free(last);
+	free(line);
+	fclose(f);
+}
+
+/*
+ * Append to b the file that the symbolic link /proc/pid/name leads to.
+ */
+static void
+link_add(struct buf *b, pid_t pid, const char *name)
+{
+	char path[300], to[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+	if ((n = readlink(path, to, sizeof to - 1)) <= 0)
+		return;
+	to[n] = '\0';
+	file_add(b, to);
+}
+
+/*
+ * Append to b the directory of process pid and its open files.
+ */
+static void
+files_add(struct buf *b, pid_t pid)
+{
+	char path[300];
+	struct dirent *e;
+	DIR *d;
+
+	link_add(b, pid, "cwd");
+	snprintf(path, sizeof path, "/proc/%d/fd", pid);
+	if ((d = opendir(path)) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof path, "fd/%s", e->d_name);
+		link_add(b, pid, path);
+	}
+	closedir(d);
+}
+
+/*
+ * Return the kilobytes of memory of process pid that a snapshot of it has: its
+ * share of anonymous and shared memory, resident or swapped out.
+ */
+static uint64_t
+memory_kb(pid_t pid)
+{
+	static const char *const keys[] = { "Pss_Anon:", "Pss_Shmem:",
+	    "SwapPss:" };
+	char path[64], line[128];
+	uint64_t kb = 0;
+	size_t i;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	while (fgets(line, sizeof line, f) != NULL)
+		for (i = 0; i < sizeof keys / sizeof *keys; i++)
+			if (strncmp(line, keys[i], strlen(keys[i])) == 0)
+				kb += strtoull(line + strlen(keys[i]), NULL,
+				    10);
+	fclose(f);
+	return kb;
+}
+
+struct question {
+	struct buf	*b;
+	uint64_t	 kb;
+};
+
+/*
+ * Add what process pid needs to the question arg.
+ */
+static int
+process_add(void *arg, pid_t pid)
+{
+	struct question *q = arg;
+
+	q->kb += memory_kb(pid);
+	if (is_here(pid, "pid"))
+		buf_printf(q->b, "pid %d\n", pid);
+	if (is_here(pid, "mnt")) {
+		maps_add(q->b, pid);
+		files_add(q->b, pid);
+	}
+	return 0;
+}
+
+/*
+ * Append to b what the processes of l need. Return 0, or -1 with errstr set.
+ */
+int
+question_make(struct buf *b, struct live *l)
+{
+	struct question q = { .b = b };
+
+	if (live_each(l, process_add, &q) == -1)
+		return -1;
+	buf_printf(b, "memory %ju\n", (uintmax_t)q.kb);
+	return buf_check(b);
+}

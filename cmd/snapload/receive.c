@@ -1,0 +1,527 @@
+/*
+ * Receive a move (--receive): the other side is "snap --to". It sends frames
+ * (io/frame.c) to standard input, and reads lines from standard output;
+ * snap-internals(7) lists both. A child makes images of the snapshot, as
+ * snapload does without --receive. Then criu(8) restores them. When the
+ * processes are complete but do not run yet, criu runs this program again as
+ * its action script, which waits for permission to resume them. If anything
+ * fails before that, or the other side is gone, criu kills the processes.
+ */
+#include "receive.h"
+
+#include "common/common.h"
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_QUESTION = 64 << 20 };	/* bytes */
+
+static const char variable[] = "SNAPLOAD_RECEIVE";	/* PID:FD:FD */
+static const char detached[] = "criu restore -d ";
+
+static struct {
+	const char	*dir;	/* directory of the images */
+	uint8_t		*data;	/* MAX_FRAME bytes: of a frame */
+	/* ends of two pipes; the action script opens the other ends */
+	int		 said;	/* read end: the action script has begun */
+	int		 go;	/* write end: the action script may end */
+	pid_t		 criu;
+} job;
+
+/*
+ * Answer the other side with a line. If it is gone, do nothing: its end of
+ * standard input is noticed.
+ */
+static void
+answer(const char *line)
+{
+	char text[600];
+	int n;
+
+	n = snprintf(text, sizeof text, "%s\n", line);
+	/* at most PIPE_BUF bytes, so lines of two threads do not mix */
+	if (write(STDOUT_FILENO, text, (size_t)n) == -1)
+		return;
+}
+
+/*
+ * Answer that the move has failed, for the reason in errstr. Return -1.
+ */
+static int
+refuse(void)
+{
+	char text[560];
+
+	snprintf(text, sizeof text, "failed far side: %s", snap_errstr());
+	answer(text_sanitize(text));
+	return -1;
+}
+
+/*
+ * Every second, show the other side that we are alive. This is a thread.
+ */
+static void *
+beat(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		answer("alive");
+		sleep(1);
+	}
+	return NULL;
+}
+
+/*
+ * Check one line of the question: what a process needs here. Return 0, or -1
+ * with errstr set if it is missing.
+ */
+static int
+line_check(const char *line)
+{
+	char path[64];
+	struct statvfs v;
+	uint64_t kb;
+
+	if (sscanf(line, "memory %" SCNu64, &kb) == 1) {
+		if (statvfs(job.dir, &v) == -1)
+			return errstr_sys("%s", job.dir);
+		if ((uint64_t)v.f_bavail * v.f_frsize / KB < kb)
+			return errstr_set("%s: the images need %ju MiB, and "
+			    "%ju MiB are free", job.dir, kb / KB,
+			    (uint64_t)v.f_bavail * v.f_frsize / KB / KB);
+		return 0;
+	}
+	if (strncmp(line, "pid ", 4) == 0) {
+		snprintf(path, sizeof path, "/proc/%.20s", line + 4);
+		return access(path, F_OK) == -1 ? 0 : errstr_set("the process "
+		    "ID %s is in use", line + 4);
+	}
+	/* a file name may have any bytes but a newline */
+	if (strncmp(line, "file ", 5) == 0)
+		return access(line + 5, F_OK) == 0 ? 0 : errstr_sys("%s",
+		    line + 5);
+	return errstr_set("standard input: expected a question, found "
+	    "\"%.40s\"", line);
+}
+
+/*
+ * Return 0 if criu(8) is installed, or -1 with errstr set.
+ */
+static int
+criu_find(void)
+{
+	FILE *f;
+	char line[80];
+	bool is;
+
+	if ((f = popen("exec criu --version 2>/dev/null", "re")) == NULL)
+		return errstr_sys("criu");
+	is = fgets(line, sizeof line, f) != NULL;
+	return pclose(f) == 0 && is ? 0 : errstr_set("criu(8) is not "
+	    "installed, or does not run");
+}
+
+/*
+ * Append the question on standard input to b. It ends with an empty frame.
+ * Return 0, or -1 with errstr set.
+ */
+static int
+question_read(struct buf *b)
+{
+	char letter;
+	size_t n;
+	int rc;
+
+	do {
+		rc = frame_read(STDIN_FILENO, &letter, job.data, &n);
+		if (rc == -1)
+			return -1;
+		if (rc == 0 || letter != FRAME_QUESTION ||
+		    b->len > MAX_QUESTION)
+			return errstr_set("standard input: expected a "
+			    "question of snap --to");
+		buf_add(b, job.data, n);
+	} while (n > 0);
+	buf_add(b, "", 1);
+	return buf_check(b);
+}
+
+/*
+ * Read the question, and check that all that it names is here. Return 0, or -1
+ * with errstr set.
+ */
+static int
+question_check(void)
+{
+	struct buf b = { 0 };
+	char *line, *next;
+	int rc;
+
+	if ((rc = question_read(&b)) == 0)
+		rc = criu_find();
+	if (rc == 0 && getpid() == 1)
+		rc = errstr_set("snapload is the init of a PID namespace, and "
+		    "the processes would end with it");
+	for (line = (char *)b.data; rc == 0 && *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next != '\0')
+			*next++ = '\0';
+		rc = line_check(line);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * In the child: make the images. Read the snapshot from pipe in, and write the
+ * command that restores them to pipe out.
+ */
+static void __attribute__((noreturn))
+images_make(int (*make)(const char *), const int in[2], const int out[2])
+{
+	if (dup2(in[0], STDIN_FILENO) == -1 ||
+	    dup2(out[1], STDOUT_FILENO) == -1)
+		_exit(1);
+	/* otherwise we would not see the end of our input */
+	close(in[1]);
+	_exit(make(job.dir) == 0 ? 0 : 1);
+}
+
+/*
+ * Copy the snapshot from the frames on standard input to fd. Return 0, or -1
+ * with errstr set.
+ */
+static int
+snapshot_copy(int fd)
+{
+	char letter;
+	size_t n, done;
+	ssize_t w;
+	int rc;
+
+	while ((rc = frame_read(STDIN_FILENO, &letter, job.data, &n)) == 1) {
+		if (letter == FRAME_END)
+			return 0;
+		if (letter != FRAME_DATA)
+			return errstr_set("standard input: expected the "
+			    "snapshot, found a frame of type %d", letter);
+		for (done = 0; done < n; done += (size_t)w)
+			if ((w = write(fd, job.data + done, n - done)) == -1) {
+				if (errno != EINTR)
+					return errstr_sys("cannot make "
+					    "images");
+				w = 0;
+			}
+	}
+	return rc == -1 ? -1 : errstr_set("the connection ended within the "
+	    "snapshot");
+}
+
+/*
+ * Wait for child pid. Return 0 if it exits with status 0.
+ */
+static int
+child_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+/*
+ * Make images of the snapshot on standard input. Append the command that
+ * restores them to command. Return 0, or -1 with errstr set.
+ */
+static int
+images_receive(int (*make)(const char *), struct buf *command)
+{
+	int in[2], out[2], rc;
+	char part[4096];
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) == -1 || pipe2(out, O_CLOEXEC) == -1 ||
+	    (pid = fork()) == -1)
+		return errstr_sys("cannot make images");
+	if (pid == 0)
+		images_make(make, in, out);
+	close(in[0]);
+	close(out[1]);
+	rc = snapshot_copy(in[1]);
+	close(in[1]);
+	while ((n = read(out[0], part, sizeof part)) > 0)
+		buf_add(command, part, (size_t)n);
+	close(out[0]);
+	/* its message says why */
+	if (child_wait(pid) == -1 && rc == 0)
+		rc = errstr_set("cannot make images");
+	if (rc == 0 && command->len == 0)
+		rc = errstr_set("there is no one process tree to restore");
+	if (rc == 0 && strncmp((char *)command->data, detached,
+	    sizeof detached - 1) != 0)
+		rc = errstr_set("the processes use a terminal, which is not "
+		    "there");
+	return rc;
+}
+
+/*
+ * Run command, a criu command, with this program as its action script. Return
+ * 0, or -1 with errstr set.
+ */
+static int
+criu_start(const struct buf *command)
+{
+	struct buf b = { 0 };
+	int said[2], go[2], rc;
+
+	if (pipe2(said, O_CLOEXEC) == -1 || pipe2(go, O_CLOEXEC) == -1)
+		return errstr_sys("criu");
+	job.said = said[0];
+	job.go = go[1];
+	buf_printf(&b, "%s=%d:%d:%d exec %.*s --action-script /proc/%d/exe "
+	    "-v1 -o restore.log", variable, getpid(), said[1], go[0],
+	    (int)strcspn((const char *)command->data, "\n"),
+	    (const char *)command->data, getpid());
+	buf_add(&b, "", 1);
+	rc = buf_check(&b);
+	if (rc == 0 && (job.criu = fork()) == -1)
+		rc = errstr_sys("criu");
+	if (rc == 0 && job.criu == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		(void)dup2(null, STDIN_FILENO);
+		(void)dup2(null, STDOUT_FILENO);
+		execl("/bin/sh", "sh", "-c", (char *)b.data, (char *)NULL);
+		_exit(127);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * Set errstr to the first error in the log of criu.
+ */
+static void
+criu_why(void)
+{
+	char path[PATH_MAX], line[400];
+	const char *s;
+	FILE *f;
+
+	errstr_set("criu restore failed");
+	if ((size_t)snprintf(path, sizeof path, "%s/restore.log", job.dir) >=
+	    sizeof path || (f = fopen(path, "re")) == NULL)
+		return;
+	while (fgets(line, sizeof line, f) != NULL)
+		if ((s = strstr(line, "Error (")) != NULL) {
+			line[strcspn(line, "\n")] = '\0';
+			errstr_set("criu: %s", s);
+			break;
+		}
+	fclose(f);
+}
+
+/*
+ * Kill all processes that an unsuccessful criu has left. They are children of
+ * ours, as PR_SET_CHILD_SUBREAPER is set.
+ */
+static void
+rest_kill(void)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+	do {
+		if ((f = fopen(path, "re")) == NULL)
+			return;
+		while (fscanf(f, "%d", &pid) == 1)
+			(void)kill(pid, SIGKILL);
+		fclose(f);
+	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
+}
+
+/*
+ * Wait until the action script has begun, which means that all is restored.
+ * Return 0, or -1 with errstr set if criu or the other side ends before.
+ */
+static int
+restored_await(void)
+{
+	struct pollfd p[2] = { { .fd = job.said, .events = POLLIN },
+	    { .fd = STDIN_FILENO, .events = POLLIN } };
+	char c;
+
+	for (;;) {
+		(void)poll(p, 2, 100);
+		if (p[0].revents & POLLIN && read(job.said, &c, 1) == 1)
+			return 0;
+		/* nothing is sent now: this is its end */
+		if (p[1].revents != 0)
+			return errstr_set("the connection ended");
+		if (waitpid(job.criu, NULL, WNOHANG) != 0) {
+			criu_why();
+			return -1;
+		}
+	}
+}
+
+/*
+ * Restore the images with command, and resume the processes when the other side
+ * says so. Return 0, or -1 with errstr set. Set *went to true if the processes
+ * may have run.
+ */
+static int
+restore(const struct buf *command, bool *went)
+{
+	char letter;
+	size_t n;
+
+	*went = false;
+	if (criu_start(command) == -1)
+		return -1;
+	if (restored_await() == 0) {
+		answer("restored");
+		*went = frame_read(STDIN_FILENO, &letter, job.data, &n) == 1 &&
+		    letter == FRAME_GO;
+		if (*went && write(job.go, "", 1) != 1)
+			*went = false;
+		if (!*went)
+			errstr_set("the connection ended");
+	}
+	if (!*went) {		/* the script ends with an error */
+		close(job.go);
+		(void)child_wait(job.criu);
+		return -1;
+	}
+	if (child_wait(job.criu) == 0)
+		return 0;
+	criu_why();
+	return -1;
+}
+
+/*
+ * Remove directory path and the files in it.
+ */
+static void
+dir_remove(const char *path)
+{
+	struct dirent *e;
+	DIR *d;
+
+	if ((d = opendir(path)) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL)
+		(void)unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	(void)rmdir(path);
+}
+
+/*
+ * End the move if a signal asks us to end: close the connection.
+ */
+static void
+on_end(int sig)
+{
+	(void)sig;
+	close(STDIN_FILENO);
+}
+
+/*
+ * Receive processes, with images in dir, or in a temporary directory if dir is
+ * NULL. make makes the images. Return the exit status.
+ */
+int
+receive(const char *dir, int (*make)(const char *))
+{
+	struct buf command = { 0 };
+	char temporary[PATH_MAX];
+	pthread_t thread;
+	bool went = false;
+	int rc;
+
+	signal(SIGHUP, on_end);
+	signal(SIGINT, on_end);
+	signal(SIGTERM, on_end);
+	signal(SIGPIPE, SIG_IGN);
+	job.dir = dir;
+	if (dir != NULL)
+		(void)mkdir(dir, 0700);
+	else {
+		snprintf(temporary, sizeof temporary, "%s/snapload.XXXXXX",
+		    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+		if (mkdtemp(temporary) == NULL) {
+			errstr_sys("%s", temporary);
+			(void)refuse();
+			return 1;
+		}
+		job.dir = temporary;
+	}
+	job.data = must(malloc(MAX_FRAME));
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if ((rc = question_check()) == 0) {
+		answer("ready");
+		if ((errno = pthread_create(&thread, NULL, beat, NULL)) != 0)
+			rc = errstr_sys("cannot start a thread");
+	}
+	if (rc == 0 && (rc = images_receive(make, &command)) == 0)
+		rc = restore(&command, &went);
+	if (rc == 0)
+		answer("running");
+	else {
+		(void)refuse();
+		if (!went)
+			rest_kill();
+	}
+	buf_free(&command);
+	if (dir == NULL)
+		dir_remove(temporary);
+	free(job.data);
+	return rc == 0 ? 0 : 1;
+}
+
+/*
+ * If criu runs this program as its action script, report to the receiver that
+ * all is restored, and wait until it permits the processes to resume. Return
+ * the exit status for criu, or -1 if criu does not run this program.
+ */
+int
+receive_script(void)
+{
+	const char *s = getenv(variable), *action;
+	char path[64], c;
+	int pid, said, go, fd;
+
+	if (s == NULL || sscanf(s, "%d:%d:%d", &pid, &said, &go) != 3 ||
+	    (action = getenv("CRTOOLS_SCRIPT_ACTION")) == NULL)
+		return -1;
+	if (strcmp(action, "post-restore") != 0)
+		return 0;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, said);
+	if ((fd = open(path, O_WRONLY)) == -1 || write(fd, "", 1) != 1)
+		return 1;
+	close(fd);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, go);
+	if ((fd = open(path, O_RDONLY)) == -1)
+		return 1;
+	return read(fd, &c, 1) == 1 ? 0 : 1;
+}

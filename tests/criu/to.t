@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# snap --to moves a process in one transaction: a counter that writes a file
+# counts each number exactly once, wherever the connection is cut, whoever is
+# killed, and whatever is missing on the far side.  The far side is a PID
+# namespace.  CUTS=500 cuts more often, at places that TEST_SEED chooses.
+# beside: others long unsanitized
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+PATH=${criu%/*}:$PATH
+RANDOM=${TEST_SEED:-$$}
+unshare -pf --mount-proc --kill-child sh -c 'trap : TERM
+while :; do sleep 0.1; done' &
+disown $!
+until_true pgrep -P $! >/dev/null
+init=$(pgrep -P $!)
+over=(nsenter -t "$init" -p -m)
+mkdir "$tmp/there" "$tmp/hidden"
+export TMPDIR=$tmp/there
+far="${over[*]} $BUILD/snapload --receive"
+
+# begin: a counter that runs here, and no other
+begin() {
+	pkill -KILL -f "$here/counter.py"
+	until_true nobody
+	start "$here/counter.py"
+	first=$pid
+}
+nobody() {
+	! pgrep -f "$here/counter.py" >/dev/null
+}
+# those that run there have other numbers there than here
+there() {
+	pgrep -f "$here/counter.py" | grep -vx "$first"
+}
+here() {
+	pgrep -f "$here/counter.py" | grep -x "$first"
+}
+# to WHAT COMMAND: $status, and the messages in $said
+to() {
+	timeout 60 "$BUILD/snap" --to "$1" "$first" 2>"$tmp/err" >/dev/null
+	status=$?
+	said=$(apart_from_criu | grep -v "^snapload: " |
+	    sed "s,${log:-/},LOG,;s/ [0-9][0-9]*/ N/g")
+}
+# Nothing of a move that failed is there: WHAT
+undone() {
+	is "$(here) $(there) $(ls "$tmp/there")" "$first  " "$1: it is here"
+	counts_on "$1" "$(lines)"
+}
+
+begin
+to "$far"
+is "$status $said" '0 ' 'moved'
+until_true reaped "$first"
+is "$(here) $(there | wc -l) $(ls "$tmp/there")" ' 1 ' 'it is there, and not here'
+counts_on 'moved' "$(lines)"
+
+begin
+to "$BUILD/snapload --receive"
+is "$status $said" "1 snap: far side: the process ID N is in use" 'in use'
+undone 'in use'
+to "PATH=/nonexistent ${over[0]} ${over[*]:1} $BUILD/snapload --receive"
+is "$status" 1 'no such command'
+undone 'no such command'
+to "${over[*]} env PATH=/nonexistent $BUILD/snapload --receive"
+is "$status $said" '1 snap: far side: criu(8) is not installed, or does not run' \
+    'no criu'
+undone 'no criu'
+to 'echo hello; cat >/dev/null'
+is "$status $said" '1 snap: --to: expected an answer of "snapload --receive", received "hello"' \
+    'another program'
+undone 'another program'
+to "${over[*]} unshare -m sh -c 'mount --bind $tmp/hidden $(dirname "$log") &&
+    TMPDIR=/tmp exec $BUILD/snapload --receive'"
+is "$status $said" '1 snap: far side: LOG: No such file or directory' \
+    'no such file'
+undone 'no such file'
+to "${over[*]} unshare -m sh -c 'mount -t tmpfs -o size=1m none $tmp/hidden &&
+    TMPDIR=$tmp/hidden exec $BUILD/snapload --receive'"
+is "$status ${said##*: }" '1 the images need N MiB, and N MiB are free' \
+    'no space'
+undone 'no space'
+to "unshare -pf --mount-proc $BUILD/snapload --receive"
+is "$status ${said##*:}" '1  snapload is the init of a PID namespace, and the processes would end with it' 'an init'
+undone 'an init'
+"$BUILD/snap" --to cat -d "$first" >/dev/null 2>&1
+is $? 2 '-d'
+"$BUILD/snap" --to cat -o "$tmp/x" "$first" >/dev/null 2>&1
+is $? 2 '-o'
+"$BUILD/snapload" --receive </dev/null >"$tmp/out" 2>/dev/null
+is "$? $(cut -c1-35 "$tmp/out")" '1 failed far side: standard input: ex' \
+    '--receive without snap'
+
+# settled: exactly one counts, or it stands still here and the message is there
+settled() {
+	local now n
+
+	now=$(here)
+	if [ -n "$now" ] && [[ $(ps -o stat= -p "$now") == T* ]]; then
+		# a snap that was killed prints nothing
+		[ "$status" -gt 128 ] ||
+		    grep -q "kill -CONT $first" "$tmp/err" || echo 'no message'
+		[ "$status" -ne 0 ] || echo 'exit 0'
+		# a criu that was killed may leave processes that do not run
+		n=$(lines)
+		sleep 0.3
+		if [ "$(lines)" -gt "$n" ]; then
+			kill -KILL "$now"
+		else
+			there | xargs -r kill -KILL
+			kill -CONT "$now"
+		fi
+		how=stopped
+	elif [ -n "$now" ]; then
+		how=here
+		[ "$status" -ne 0 ] || echo 'exit 0'
+		[ -z "$(there)" ] || echo twice
+	else
+		how=there
+		[ "$status" -eq 0 ] || [ "$status" -gt 128 ] ||
+		    echo "exit $status"
+		[ -n "$(there)" ] || echo lost
+	fi
+	until_true longer "$(($(lines) + 2))" || echo 'stands still'
+	awk '$2 != NR || $3 != 0 { exit 1 }' "$log" || echo 'lost count'
+}
+# cut N ...: after each of so many bytes, or answers
+cut_at() {
+	local n bad=
+
+	for n; do
+		[ -n "$(here)" ] || begin
+		to "$here/cut.py $n $far"
+		settled >"$tmp/settled"
+		outcomes="$outcomes $how"
+		[ ! -s "$tmp/settled" ] || {
+			bad=1
+			echo "cut $n: $how: $(cat "$tmp/settled")"
+			cat "$tmp/err"
+			begin
+		} >>"$tmp/bad"
+	done
+	[ -z "$bad" ]
+}
+: >"$tmp/bad"
+outcomes=
+begin
+cut_at -1 -2 -3 -4
+ok $? 'each answer is lost' || diag <"$tmp/bad"
+is "$outcomes" ' here here stopped there' 'with these outcomes'
+places=(0 1 4 5 6)
+# the size of the stream: a move that is complete, and what went there
+begin
+to "tee $tmp/stream | $far"
+size=$(stat -c %s "$tmp/stream")
+places+=($((size - 11)) $((size - 10)) $((size - 6)) $((size - 5)))
+places+=($((size - 1)))
+for ((i = 0; i < ${CUTS:-10}; i++)); do
+	places+=($(((RANDOM << 15 | RANDOM) % size)))
+done
+begin
+cut_at "${places[@]}"
+ok $? "cut at ${#places[@]} bytes" || diag <"$tmp/bad"
+
+# killed PATTERN SECONDS: what matches is killed, so long after the move began
+killed() {
+	local n bad= pattern=$1
+
+	: >"$tmp/bad"
+	shift
+	for n; do
+		[ -n "$(here)" ] || begin
+		(sleep "$n" && pkill -KILL -f "$pattern") &
+		to "$far"
+		wait $!
+		until_true quiet
+		settled >"$tmp/settled"
+		[ ! -s "$tmp/settled" ] || {
+			bad=1
+			echo "killed after $n s: $how: $(cat "$tmp/settled")"
+			cat "$tmp/err"
+			begin
+		} >>"$tmp/bad"
+	done
+	[ -z "$bad" ]
+}
+quiet() {
+	! pgrep -f "criu restore|^$BUILD/snapload --receive" >/dev/null
+}
+times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
+killed "^$BUILD/snapload --receive" "${times[@]}"
+ok $? 'snapload is killed' || diag <"$tmp/bad"
+killed "^$BUILD/snap --to" "${times[@]}"
+ok $? 'snap is killed' || diag <"$tmp/bad"
+killed 'criu restore' "${times[@]}"
+ok $? 'criu is killed' || diag <"$tmp/bad"
+pkill -KILL -f "$here/counter.py"
+end_jobs
+finish 41
