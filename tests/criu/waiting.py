@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """waiting.py LOG [HOW]: have connections that wait to be accepted, and count in
 the log; LOG.talk has them accepted and used.  HOW is what cannot be restored:
-closed, a connection that was closed; bytes, one with bytes to be read.
+closed, a connection that was closed; bytes, one with bytes to be read; outside,
+one of another process, which waiting.py LOG connect is.
 """
 import os
 import socket
@@ -9,6 +10,11 @@ import sys
 import time
 
 os.closerange(3, 1024)
+if sys.argv[2:] == ['connect']:
+    caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    caller.connect(sys.argv[1] + '.stream')
+    open(sys.argv[1] + '.connected', 'w').close()
+    time.sleep(1000)
 os.setsid()
 log = open(sys.argv[1], 'a', buffering=1)
 how = sys.argv[2] if len(sys.argv) > 2 else ''
@@ -19,7 +25,7 @@ for kind, name in ((socket.SOCK_STREAM, sys.argv[1] + '.stream'),
     listener.bind(name)
     listener.listen(5)
     callers = []
-    for _ in range(2):
+    for _ in range(1 if how == 'outside' else 2):
         caller = socket.socket(socket.AF_UNIX, kind)
         caller.connect(name)
         callers.append(caller)
@@ -33,6 +39,8 @@ while not os.path.exists(sys.argv[1] + '.talk'):
     n += 1
     log.write('waiting %d 0\n' % n)
     time.sleep(.01)
+if how == 'closed':
+    del pairs[0][1][1]
 for listener, callers in pairs:
     accepted = [listener.accept()[0] for _ in callers]
     for i, caller in enumerate(callers):

@@ -17,18 +17,39 @@ is "$(grep '^heard' "$log")" 'heard call 0 call 1 answer answer
 heard call 0 call 1 answer answer' 'they are accepted, and connected'
 end
 
-for how in closed bytes; do
+start "$here/waiting.py" bytes
+until_true longer 10
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+is "$(grep -c 'a connection not yet accepted that has unread bytes' \
+    "$tmp/err")" 1 'bytes: refused'
+end
+rm -f "$log.stream"
+
+# A client that is closed, or is not in the snapshot, loses its connection.  The
+# listening socket serves the next one.
+for how in closed outside; do
 	start "$here/waiting.py" "$how"
 	until_true longer 10
-	"$BUILD/snap" -ro "$tmp/snap" "$pid"
-	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
-	case $how in
-	closed) want='a pending connection that was already closed' ;;
-	bytes) want='a connection not yet accepted that has unread bytes' ;;
-	esac
-	is "$(grep -c "$want" "$tmp/err")" 1 \
-	    "$how: refused"
+	connect=
+	if [ $how = outside ]; then
+		"$here/waiting.py" "$log" connect &
+		connect=$!
+		disown $connect
+		until_true test -e "$log.connected"
+	fi
+	"$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(apart_from_criu | sed 's/.*descriptor [0-9]*: //')" \
+	    '0 1 connection not yet accepted: not restored' "$how: noted"
+	"$BUILD/snapload" -D "$tmp/$how" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
+	until_true reaped "$pid"
+	rm -f "$log.stream"
+	restore "$tmp/$how"
+	: >"$log.talk"
+	until_true eval '[ "$(grep -c ^heard "$log")" -eq 2 ]'
+	is "$(grep -c '^heard call 0' "$log")" 2 "$how: the others are accepted"
 	end
 	rm -f "$log.stream"
+	[ -z "$connect" ] || kill -KILL "$connect"
 done
-finish 7
+finish 12

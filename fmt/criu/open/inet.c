@@ -163,6 +163,19 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
+ * Record a note that n connections, if n is not 0, which wait to be accepted by
+ * a listening socket, are not restored. Descriptor fd of t refers to the
+ * socket. Return 0, or -1 with errstr set.
+ */
+int
+makeopen_waiting(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd, uint64_t n)
+{
+	return n == 0 ? 0 : make_note(m, t, fd, "%" PRIu64 " connection%s not "
+	    "yet accepted: not restored", n, n == 1 ? "" : "s");
+}
+
+/*
  * Record a note for each thing that an IPv4 or IPv6 socket loses when it is
  * restored. Descriptor fd of t refers to the socket. Return 0, or -1 with
  * errstr set.
@@ -184,9 +197,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	}
 	if (maketcp_ended(f) && ended_note(m, t, fd) == -1)
 		return -1;
-	if (waiting > 0 && make_note(m, t, fd, "%" PRIu64 " connection%s not "
-	    "yet accepted: not restored", waiting, waiting == 1 ? "" : "s") ==
-	    -1)
+	if (makeopen_waiting(m, t, fd, waiting) == -1)
 		return -1;
 	if (protocol_of(f) == MPTCP &&
 	    make_note(m, t, fd, "an MPTCP socket becomes a TCP socket") == -1)

@@ -30,20 +30,8 @@ static const char *
 single_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
-	const struct openline *caller;
 	const struct makeopen *o;
-	size_t n;
 
-	caller = makekeys_lines(f, OK_CALLER, &n);
-	for (; n > 0; n--, caller++) {
-		if (caller->v[0] == 0)
-			return "a pending connection that was already closed";
-		o = makefind_inode(m, KIND_UNIX, caller->v[0]);
-		if (o == NULL || !o->used)
-			return "a pending connection from outside the snapshot";
-		if (o->why != NULL)
-			return "a pending connection that cannot be restored";
-	}
 	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
 	    s[SOCK_TYPE] == TYPE_DGRAM || s[SOCK_SHUTDOWN] == SHUT_BOTH)
 		return NULL;

@@ -170,6 +170,8 @@ bool		 maketcp_isrestored(const struct criumake *,
 		    const struct makeopen *);
 
 /* inet.c */
+int		 makeopen_waiting(struct criumake *, const struct maketask *,
+		    const struct makefd *, uint64_t);
 enum makewhy	 makeinet_kind(const struct makeopen *);
 int		 makeinet_rest(struct criumake *);
 

@@ -62,6 +62,28 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return the number of connections that wait to be accepted by listening UNIX
+ * socket f and are not restored: they were closed, or their clients are outside
+ * the snapshot or left out.
+ */
+static uint64_t
+unaccepted(struct criumake *m, const struct makeopen *f)
+{
+	const struct openline *caller;
+	const struct makeopen *o;
+	uint64_t lost = 0;
+	size_t n;
+
+	caller = makekeys_lines(f, OK_CALLER, &n);
+	for (; n > 0; n--, caller++) {
+		o = caller->v[0] == 0 ? NULL : makefind_inode(m, KIND_UNIX,
+		    caller->v[0]);
+		lost += o == NULL || !o->used || o->why != NULL;
+	}
+	return lost;
+}
+
+/*
  * Record each thing that a UNIX socket loses when it is restored. If criu
  * connects it again by name, also record a note with that name. Descriptor fd
  * of t refers to the socket. Return 0, or -1 with errstr set.
@@ -80,7 +102,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 		    (const char *)f->peer + !path) == -1)
 			return -1;
 	}
-	return makequeue_note(m, t, fd);
+	return makeopen_waiting(m, t, fd, unaccepted(m, f)) == -1 ? -1 :
+	    makequeue_note(m, t, fd);
 }
 
 /*
