@@ -54,7 +54,7 @@ static const struct opt opts[] = {
 	{ 'r', "descendants", NULL,
 	    "include descendants and all data to restore them",
 	    .flag = &job.live.descendants },
-	{ 's', "stop", NULL, "keep processes stopped until all is written",
+	{ 's', "stop", NULL, "keep processes stopped until everything is written",
 	    .flag = &job.stop },
 	{ 't', "timeout", "seconds",
 	    "maximum wait for file servers (default 5)",

@@ -274,7 +274,8 @@ images_receive(int (*make)(const char *), struct buf *command)
 	if (child_wait(pid) == -1 && rc == 0)
 		rc = errstr_set("cannot make images");
 	if (rc == 0 && command->len == 0)
-		rc = errstr_set("there is no one process tree to restore");
+		rc = errstr_set("the snapshot has no single process tree "
+		    "to restore");
 	if (rc == 0 && strncmp((char *)command->data, detached,
 	    sizeof detached - 1) != 0)
 		rc = errstr_set("the processes use a terminal, which is not "

@@ -173,7 +173,7 @@ parse(int letter, char *arg)
 static const struct opt opts[] = {
 	{ 'c', "check", NULL, "only print what cannot be restored",
 	    .flag = &job.check },
-	{ 'D', "images-dir", "dir", "directory of the images",
+	{ 'D', "images-dir", "dir", "directory for the images",
 	    .word = &job.dir },
 	{ 'f', "force", "kind,...",
 	    "omit objects of these kinds that cannot be restored",

@@ -26,7 +26,7 @@ segment_line(struct vmas *l, const char *line)
 
 	if (strlen(line) < 10 ||
 	    sscanf(line + 10, "%llx %llx", &start, &end) != 2 || start > end)
-		return errstr_set("segment: cannot read \"%s\"", line);
+		return errstr_set("segment: cannot parse \"%s\"", line);
 	if (start == end)
 		return 0;
 	for (i = 0; i < 6 && line[i] > ' '; i++)

@@ -104,8 +104,8 @@ frame_read(int fd, char *letter, void *buf, size_t *n)
 	*n = (size_t)head[1] << 24 | (size_t)head[2] << 16 |
 	    (size_t)head[3] << 8 | head[4];
 	if (*n > MAX_FRAME)
-		return errstr_set("standard input: expected a frame, found a "
-		    "length of %zu bytes", *n);
+		return errstr_set("standard input: invalid frame length: "
+		    "%zu bytes", *n);
 	if ((rc = read_all(fd, buf, *n)) == -1)
 		return errstr_sys("standard input");
 	return rc;

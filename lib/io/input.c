@@ -385,7 +385,7 @@ input_widen(struct input *in, uint64_t size)
 {
 	if (in->gzfile == NULL || size <= in->size || gzipfile_widen(
 	    in->gzfile, size - in->size) == -1)
-		return errstr_set("the stream cannot have %ju bytes",
+		return errstr_set("invalid stream length: %ju bytes",
 		    (uintmax_t)size);
 	in->size = size;
 	return 0;

@@ -64,7 +64,7 @@ END
 "$BUILD/snapgrep" -lF AAA "$tmp/x" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" \
     '2 9
-snapgrep: process 7: segment: cannot read "nonsense"' \
+snapgrep: process 7: segment: cannot parse "nonsense"' \
     "mappings that are none: the other process is searched"
 
 # An expression that takes as long as one likes.

@@ -648,7 +648,7 @@ test_claims(void **state)
 	for (i = 0; i < 5000; i++)
 		put_elf(&b, ELF_T_PHDR, &ph, sizeof ph);
 	put_thread(&b, 1);
-	assert_refused(&b, "too many notes");
+	assert_refused(&b, "notes are too large");
 	b.len = 0;
 	put_head(&b, 1, THREAD_NOTE, 0);
 	put_load(&b, 0x1000, 0, 0, UINT64_MAX - 0x1000 + 1);

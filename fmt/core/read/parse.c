@@ -220,7 +220,7 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 	/* Count each byte once, because libelf keeps a copy of it. */
 	c->notes += len;
 	if (c->notes > c->size || c->notes > max_notes)
-		return errstr_set("too many notes: %ju bytes",
+		return errstr_set("notes are too large: %ju bytes",
 		    (uintmax_t)c->notes);
 	d = elf_getdata_rawchunk(c->elf, (int64_t)ph->p_offset, (size_t)len,
 	    ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);

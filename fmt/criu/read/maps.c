@@ -68,7 +68,7 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 
 	if (v->start >= v->end || v->start % r->page != 0 ||
 	    v->end % r->page != 0 || v->pgoff % r->page != 0)
-		return errstr_set("empty or not aligned to pages");
+		return errstr_set("empty or not page-aligned");
 	if (l->n > 0 && v->start < l->v[l->n - 1].end)
 		return errstr_set("begins below the end of the mapping at %"
 		    PRIx64, l->v[l->n - 1].start);
