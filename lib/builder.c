@@ -15,8 +15,9 @@ enum {
 			  9front */
 	SMALLGAP = 24 * KB,	/* gaps of up to this many bytes are always
 				   filled, which is cheaper than a segment */
-	CHEAP_KB = 64 * 1024	/* maximum kilobytes of zeros in larger gaps,
-				   or 1% of the image if that is more */
+	CHEAP_KB = 64 * 1024	/* maximum number of kilobytes of zeros in
+				   larger gaps, or 1% of the image if that is
+				   more */
 };
 
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
@@ -88,7 +89,7 @@ builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
 }
 
 struct gap {
-	size_t	 i;		/* number of the segment before the gap */
+	size_t	 i;		/* index of the segment before the gap */
 	uint64_t kb;
 };
 

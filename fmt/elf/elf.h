@@ -8,8 +8,9 @@
 #include "machine.h"
 #include "library.h"
 
-struct buildid {		/* build ID (NT_GNU_BUILD_ID); len is 0 if
-				   there is none */
+struct buildid {		/* build ID of a file (its note
+				   NT_GNU_BUILD_ID); len is 0 if the file has
+				   none */
 	uint8_t	 id[64];
 	size_t	 len;
 };
@@ -18,10 +19,10 @@ struct buildid {		/* build ID (NT_GNU_BUILD_ID); len is 0 if
  * The ELF header and program headers: head.c
  */
 struct elfhead {
-	const uint8_t	*p;	/* borrowed; first n bytes of the file */
+	const uint8_t	*p;	/* borrowed; the first n bytes of the file */
 	size_t		 n;
-	bool		 wide;	/* 64-bit file */
-	bool		 big;	/* big-endian file */
+	bool		 wide;	/* the file is a 64-bit one */
+	bool		 big;	/* the file is big-endian */
 	uint64_t	 phoff;
 	size_t		 phnum;
 };

@@ -18,13 +18,13 @@
 #include <limits.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 65536 };	/* maximum number of entries to read from a
-				   list */
+enum { ENTRIES_MAX = 65536 };	/* maximum number of entries to read from a list
+				   or table */
 
 struct linkmap {
 	struct image	*mem;
 	const struct machine *machine;
-	bool		 wide;	/* 64-bit process */
+	bool		 wide;	/* the process is a 64-bit one */
 	uint64_t	 phdr;
 	uint64_t	 phnum;
 	uint64_t	 base;	/* address of the dynamic linker; 0: none */

@@ -16,13 +16,16 @@
 #include <unistd.h>
 
 enum {
-	MAX_NAME = 255,	/* maximum bytes of a name to keep */
-	MAX_TABLE = 1 << 28	/* maximum size of a table in bytes */
+	MAX_NAME = 255,	/* maximum length of a symbol's name to keep, in
+			   bytes */
+	MAX_TABLE = 1 << 28	/* maximum size of a symbol or string table, in
+				   bytes */
 };
 
 struct elfsym {
-	uint64_t	 start;	/* offset in the file */
-	uint64_t	 end;	/* exclusive; start if the size is unknown */
+	uint64_t	 start;	/* offset of the symbol in the file */
+	uint64_t	 end;	/* exclusive; equals start if the symbol's size
+				   is unknown */
 	char		*name;	/* owned */
 };
 
@@ -36,7 +39,7 @@ struct elfload {		/* a segment: part of the file and where it
 struct elfsyms {
 	struct elfload	*load;	/* owned */
 	size_t		 nload;
-	struct elfsym	*sym;	/* owned; in ascending order */
+	struct elfsym	*sym;	/* owned; sorted by start */
 	size_t		 n;
 };
 

@@ -56,24 +56,25 @@ struct shared {			/* a record file whose name ends in a number */
 	uint64_t	 part;
 	enum kind	 kind;
 	uint64_t	 num;
-	size_t		 proc;	/* index of the process whose record it is in */
-	size_t		 user;	/* index of the first kept process that uses
-				   it, or nobody */
+	size_t		 proc;	/* index of the process whose record contains
+				   the file */
+	size_t		 user;	/* index of the first kept process that uses the
+				   file, or the constant "nobody" */
 	struct recfile	 f;
 };
 
 struct moved {			/* a file to be added to the record of
 				   another process */
 	size_t		 to;
-	struct file	 file;	/* its name is owned, its data borrowed */
+	struct file	 file; /* the file's name is owned, its data borrowed */
 };
 
 struct moving {
 	const struct keeping *k; /* borrowed */
 	struct shared	*v;	/* owned, like todo and move; sorted */
 	size_t		 n;
-	size_t		*todo;	/* indices in v of files whose references
-				   must still be followed */
+	size_t		*todo;	/* indexes into v of files whose references must
+				   still be followed */
 	size_t		 ntodo;
 	struct moved	*move;
 	size_t		 nmove;

@@ -79,7 +79,7 @@ enum number { NUMBER_PID, NUMBER_FILE, NUMBER_PART };
  * the lines of file/ID that begin with key.
  */
 static const struct numbered {
-	const char	*file;	/* NULL stands for file/ID */
+	const char	*file;	/* NULL stands for the files "file/ID" */
 	const char	*key;
 	size_t		 word;
 	enum number	 kind;

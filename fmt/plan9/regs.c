@@ -14,7 +14,8 @@
 struct uregpart {
 	uint16_t	 ureg;	/* byte offset of the first register in a
 				   Ureg */
-	uint16_t	 linux;	/* its byte offset in elf_gregset_t */
+	uint16_t	 linux;	/* byte offset of the same register in
+				   elf_gregset_t */
 	uint8_t		 width;	/* size of a register in bytes */
 	uint8_t		 n;
 };
@@ -119,9 +120,9 @@ amd64_fpregs(struct buf *b, const struct task *t)
 	enum {
 		FXSAVE = 512,
 		AVX_SIZE = 832,
-		SOFTWARE = 464,	/* the kernel uses bytes 464 to 511 */
-		HEADER = 512,	/* offset of the XSAVE header: its first byte
-				   says which parts are in use */
+		SOFTWARE = 464,	/* offset of 48 bytes that the kernel uses */
+		HEADER = 512,	/* offset of the XSAVE header, whose first byte
+				   says which parts of the state are in use */
 		YMM = 576,
 		X87_SSE_AVX = 7,
 		AVX = 4
@@ -186,12 +187,12 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const char	*machine;
 	const struct uregpart *part;
 	size_t		 npart;
-	const struct uregpart *narrow; /* registers of a 32-bit process on
-					  that machine */
+	const struct uregpart *narrow; /* registers of a 32-bit process on a
+					  64-bit machine */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* offset in Linux's registers of the system
-				   call number, which is -1 outside of a call;
-				   0: the registers do not have it */
+	uint16_t	 orig;	/* offset of the system call number in Linux's
+				   registers; the number is -1 outside of a
+				   call; 0: not in the registers */
 	uint16_t	 type;	/* offset of the trap number in a Ureg */
 	uint8_t		 trap;	/* trap number of a system call; 0: unknown */
 

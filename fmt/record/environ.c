@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 200 }; /* maximum bytes of a name in the file "excluded" */
+enum { MAX_NAME = 200 };	/* maximum length, in bytes, of a name in the
+				   file "excluded" */
 
 struct environment {
 	uint64_t	 start;	/* address of the environment; 0: unknown */
 	const uint8_t	*old;	/* borrowed; the record's file "environ", or
 				   NULL */
-	uint8_t		*new;	/* owned; old with values overwritten */
+	uint8_t		*new;	/* owned; copy of "old" with some values
+				   overwritten */
 	size_t		 len;
 	bool		 empty;	/* true if the file "environ" is empty */
 	struct buf	 note;	/* lines for the record's file "excluded" */

@@ -9,18 +9,19 @@
 struct sharedrange {		/* an excluded range of shared memory or of a
 				   file */
 	struct embedded	 file;	/* owns its path */
-	uint64_t	 start;	/* byte offset in the file */
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 start;	/* byte offset of the range in the file */
+	uint64_t	 end;	/* end of the range, exclusive */
 	const char	*reason; /* a static string */
 };
 
 struct exclude {
 	bool		 dontdump;
-	char		**env;	/* owned; patterns for names of variables */
+	char		**env;	/* owned; patterns for names of environment
+				   variables */
 	size_t		 nenv;
 	struct excluderange {
 		uint64_t start;
-		uint64_t end;	/* exclusive */
+		uint64_t end;	/* end address, exclusive */
 	}		*range;	/* owned */
 	size_t		 nrange;
 	struct sharedrange *shared; /* owned; ranges excluded from the processes

@@ -24,8 +24,8 @@ state_task(struct taskstate *st, const struct task *t)
 	st->ppid = v[STAT_PPID] = (uint64_t)t->ppid;
 	st->pgrp = v[STAT_PGRP] = (uint64_t)t->pgrp;
 	st->session = v[STAT_SESSION];
-	v[STAT_TPGID] = UINT64_MAX;	/* -1 means no terminal */
-	v[STAT_UTIME] = t->utime / TICK; /* ms to clock ticks */
+	v[STAT_TPGID] = UINT64_MAX;	/* -1, which means no terminal */
+	v[STAT_UTIME] = t->utime / TICK; /* convert ms to clock ticks */
 	v[STAT_STIME] = t->stime / TICK;
 	v[STAT_CUTIME] = t->cutime / TICK;
 	v[STAT_CSTIME] = t->cstime / TICK;
@@ -97,8 +97,8 @@ record_state(struct filelist *r, const struct proc *p, const struct task *t,
 void
 record_maps(struct filelist *r, const struct vmas *l)
 {
-	enum { COLUMN = 73 };	/* column in which a name begins:
-				   fs/proc/task_mmu.c */
+	enum { COLUMN = 73 };	/* column in which a mapping's name begins; see
+				   fs/proc/task_mmu.c of Linux */
 	struct buf b = { 0 };
 	const struct vma *v;
 	char perm[5];

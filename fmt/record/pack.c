@@ -45,8 +45,9 @@ embedded_put(struct buf *b, const struct embedded *c)
 }
 
 enum {
-	HEADS = 64, /* estimated bytes of a file's header with its name */
-	ROOM = 4096 * KB	/* maximum bytes to allocate at once */
+	HEADS = 64,		/* estimated size, in bytes, of a file's header
+				   with its name */
+	ROOM = 4096 * KB /* maximum number of bytes to allocate at once */
 };
 
 /*

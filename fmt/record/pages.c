@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4 * KB };	/* bytes compared at once */
+enum { BLOCK = 4 * KB };	/* number of bytes compared at once */
 
 /*
  * Set the store of p, and the index of p in that store, for offset loc of src.

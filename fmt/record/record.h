@@ -40,11 +40,11 @@ bool		 linuxrec_applies(const char *name);
  */
 enum {				/* results of a recedit_fn; -1 is an error */
 	EDIT_KEEP,
-	EDIT_CHANGE,		/* replace the contents with those in data */
+	EDIT_CHANGE, /* replace the file's contents with those in "data" */
 	EDIT_DROP
 };
 
-enum { RECNAME = 256 }; /* maximum bytes in the name of an edited file */
+enum { RECNAME = 256 }; /* size of the buffer for the name of an edited file */
 
 /*
  * Callback that is called with a file f and its name, which has room for
@@ -83,9 +83,9 @@ struct words {			/* a file that is read line by line */
 	char		*next;	/* next line in text; NULL: none is left */
 	size_t		 line;	/* number of the current line */
 	char		*rest;	/* pointer into text after the first blank of
-				   the line, or "" */
+				   the current line, or "" */
 	char		*word[WORDS_MAX]; /* pointers into text, one for each
-					     word */
+					     word of the line */
 	size_t		 n;
 };
 

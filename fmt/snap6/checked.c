@@ -23,9 +23,9 @@ enum { KEPT = 4 };
 enum { UNKNOWN, SOUND, DAMAGED };
 
 struct megabyte {
-	uint64_t	 mb;	/* number of the megabyte in the stream, from
-				   0 */
-	uint8_t		*data;	/* owned; its bytes; NULL: not available */
+	uint64_t	 mb;	/* index of the megabyte in the stream */
+	uint8_t		*data;	/* owned; bytes of the megabyte; NULL: not
+				   available */
 };
 
 struct checked {
@@ -35,13 +35,13 @@ struct checked {
 				   with the same locations as page */
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
-	uint64_t	 bytes;	/* number of bytes in the stream that sums
-				   cover */
+	uint64_t	 bytes;	/* number of bytes in the stream that the
+				   checksums cover */
 	uint8_t		*sums; /* owned; copy of the checksums in the trailer */
 	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED for each
 				   megabyte */
 	pthread_mutex_t	 lock;
-	struct megabyte	 kept[KEPT]; /* protected by lock */
+	struct megabyte	 kept[KEPT]; /* cached megabytes; protected by lock */
 	size_t		 next;	/* index in kept of the megabyte to replace
 				   next; protected by lock */
 };

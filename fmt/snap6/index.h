@@ -12,16 +12,16 @@ struct cursor {			/* reading position in an index and its
 				   stream */
 	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
-	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* ordinal number of the raw page after the last
-				   one referred to */
+	uint64_t	 at;	/* current byte offset in the stream */
+	uint64_t	 same;	/* ordinal number of the raw page that follows
+				   the last one referred to */
 	uint64_t	 ordinal; /* number of raw pages read so far */
 };
 
 struct pagesrun {		/* consecutive pages of one kind */
 	enum page_kind	 kind;
 	uint64_t	 n;
-	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 at;	/* byte offset of the run in the stream */
 	uint64_t	 first;	/* RAW, SAME: ordinal number of the first raw
 				   page */
 	uint64_t	 before; /* number of raw pages before this run */
@@ -34,8 +34,8 @@ struct ixreader {
 	struct cursor	 c;
 	uint64_t	 pid;
 	uint64_t	 segend;
-	struct indexed	*indexed; /* outline of the segments read so far, which
-				     share it */
+	struct indexed	*indexed; /* shared outline of the segments read so
+				     far */
 };
 
 /* run.c: numbers and runs of pages in an index */

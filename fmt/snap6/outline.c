@@ -22,16 +22,16 @@
 struct raws {			/* a run of raw pages */
 	uint64_t	 ordinal; /* ordinal number of the first page */
 	uint64_t	 n;
-	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 at;	/* byte offset of the run in the stream */
 };
 
 struct mark {
-	uint64_t	 kb; /* kilobyte of the segment at which the runs
-				begin */
+	uint64_t	 kb;	/* kilobyte of the segment at which the runs of
+				   this mark begin */
 	uint64_t	 ordinal; /* number of raw pages before the runs */
-	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 at;	/* byte offset of the runs in the stream */
 	uint64_t	 same;	/* value of cursor.same before the runs */
-	const uint8_t	*p;	/* position in the index */
+	const uint8_t	*p;	/* position of the runs in the index */
 	unsigned int	 runs;
 	atomic_uint	 next;	/* number of elements of ext; set before ext */
 	_Atomic(struct extent *) ext; /* owned; NULL: not made yet */
@@ -59,12 +59,14 @@ struct indexed {
 	size_t		 nmark;
 	struct zeros	*hole;	/* owned; sorted by offset in the stream */
 	size_t		 nhole;
-	struct range	*range;	/* owned; indexed by nth of struct segment */
+	struct range	*range;	/* owned; indexed by the member "nth" of struct
+				   segment */
 	size_t		 nrange;
 	uint64_t	*cut;	/* owned; sorted ordinal numbers of raw pages
 				   shorter than a kilobyte */
 	size_t		 ncut;
-	atomic_ullong	 held;	/* bytes of memory in use (limit: most) */
+	atomic_ullong	 held;	/* number of bytes of memory in use; the limit
+				   is in "most" */
 	uint64_t	 most;
 };
 

@@ -19,7 +19,7 @@ enum {
 
 struct damage {			/* damaged megabytes of a stream */
 	bool		*bad;	/* owned; for each megabyte, whether it is
-				   damaged; NULL: none is */
+				   damaged; NULL: no megabyte is damaged */
 	uint64_t	 n;
 	uint64_t	 first;	/* index of the first damaged megabyte; equal to
 				   n if none is damaged */
@@ -27,7 +27,7 @@ struct damage {			/* damaged megabytes of a stream */
 
 struct fault {			/* position of an error, for its message */
 	uint64_t	 at;	/* byte offset in the stream */
-	bool		 cut;	/* the stream is truncated there */
+	bool		 cut;	/* the stream is truncated at this position */
 	char		 last[128]; /* description of the last complete
 				       record, or "" */
 };
@@ -48,13 +48,14 @@ struct reader {
 	struct image	*image;	/* image of the record being read */
 	struct segment	*seg;	/* segment being read */
 	uint64_t	 memend; /* end of the memory described so far by the
-				    current mem record; UINT64_MAX: there is
-				    none */
-	struct trailer	 trailer; /* trailer.bytes is 0 if there is none */
-	struct sums	*sums;	/* owned; sums of the scanned bytes */
+				    current mem record; UINT64_MAX: no mem
+				    record is being read */
+	struct trailer	 trailer; /* trailer of the stream; trailer.bytes is 0
+				     if there is none */
+	struct sums	*sums;	/* owned; checksums of the scanned bytes */
 	struct damage	 damage;
 	uint64_t	 records; /* number of records read */
-	uint64_t	 held;	/* estimated bytes of memory in use */
+	uint64_t	 held;	/* estimated memory in use, in bytes */
 	struct fault	 fault;
 };
 

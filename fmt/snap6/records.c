@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000 };	/* maximum number of data record types in a
-				   process */
+enum { MAX_FILES = 1000 };	/* maximum number of types of data records that
+				   one process may have */
 
 /*
  * Return true if a data record may end at the current position: the next bytes

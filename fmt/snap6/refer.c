@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum bytes of a reference */
+enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum length of a reference, in
+					     bytes */
 
 /*
  * Store in r the bytes with which every reference to image im begins.

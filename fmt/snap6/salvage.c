@@ -15,9 +15,10 @@
 
 struct lost {			/* lost pages of a mapping in one damaged
 				   megabyte */
-	uint64_t	 start;	/* address range; end is exclusive */
+	uint64_t	 start;	/* start of the address range; "end" is
+				   exclusive */
 	uint64_t	 end;
-	uint64_t	 kb;	/* lost kilobytes; 0: none */
+	uint64_t	 kb;	/* number of lost kilobytes */
 };
 
 struct lossreport {			/* lost pages to report */
@@ -25,8 +26,9 @@ struct lossreport {			/* lost pages to report */
 	const struct image *im;
 	const struct vmas *l;
 	const struct vma *v;	/* mapping that contains the pages, or NULL */
-	struct lost	*lost;	/* owned; one for each megabyte */
-	uint64_t	 nlost;	/* number of elements with lost pages */
+	struct lost	*lost;	/* owned; one element for each megabyte of the
+				   stream */
+	uint64_t	 nlost;	/* number of megabytes with lost pages */
 };
 
 /*

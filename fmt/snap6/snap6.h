@@ -39,12 +39,13 @@ extern const char *const snap6_field[F_MAX];
 enum {
 	SNAP6_NUM = 12,		/* minimum length of a number in bytes */
 	SNAP6_NUMMOST = 22,	/* maximum length of a number in bytes */
-	SNAP6_LOWDIGITS = 8,	/* digits of a number that num_low() writes */
+	SNAP6_LOWDIGITS = 8,	/* number of digits that num_low() writes */
 	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
-	SNAP6_LASTDIGITS = 4,	/* digits of a number that num_last() writes */
+	SNAP6_LASTDIGITS = 4,	/* number of digits that num_last() writes */
 	SNAP6_LAST = 10000,
-	SNAP6_LINE = 8192,	/* maximum bytes of a header line */
-	SNAP6_DATA = 1 << 30	/* maximum bytes of data in a record */
+	SNAP6_LINE = 8192,	/* maximum length of a header line, in bytes */
+	SNAP6_DATA = 1 << 30	/* maximum length of the data in a record, in
+				   bytes */
 };
 
 /* num.c: write numbers */

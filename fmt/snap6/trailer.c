@@ -17,13 +17,13 @@
 #include <string.h>
 
 enum {
-	SLACK = 4 * 1024 * KB,	/* bytes that the index may always use while
-				   it is made; in the end it is limited to 1%
-				   of the stream */
-	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a reference with short numbers */
-	HEADER = 2 * SNAP6_NUM + 5, /* bytes before the first line of the
-				       trailer */
-	PLACE_BITS = 38,	/* bits of rawrun.place */
+	SLACK = 4 * 1024 * KB,	/* bytes by which the index may exceed 1% of the
+				   stream until it is complete */
+	REFER = 1 + 2 * SNAP6_NUM, /* length in bytes of a reference with short
+				      numbers */
+	HEADER = 2 * SNAP6_NUM + 5, /* number of bytes before the first line of
+				       the trailer */
+	PLACE_BITS = 38,	/* width of rawrun.place in bits */
 	MAX_RAWRUN = (1 << 26) - 1
 };
 

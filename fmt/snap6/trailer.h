@@ -19,15 +19,15 @@
 #define TRAILER_MAGIC	"SNAPEND\n"
 
 enum {
-	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the header line of a
-					 trailer */
-	TRAILER_END = 24,	/* bytes of the file "end" */
-	TRAILER_SUMMED = 16,	/* bytes of the file "end" that the checksum
-				   does not cover */
+	TRAILER_HEAD = SNAP6_NUM + 5, /* length of the header line of a trailer,
+					 in bytes */
+	TRAILER_END = 24,	/* length of the file "end" in bytes */
+	TRAILER_SUMMED = 16,	/* number of bytes of the file "end" that the
+				   checksum does not cover */
 	TYPE_TEXT = F_MAX,	/* record types in the index: enum
 				   snap6_field, then these */
 	TYPE_MEM,
-	TYPE_OTHER		/* any other type; its name follows */
+	TYPE_OTHER		/* any other record type; its name follows */
 };
 
 enum page_kind {		/* kind of a run of pages in the index */
@@ -59,13 +59,14 @@ struct indexer {
 	size_t		 found;	/* index in raw of the last search result */
 	uint64_t	 ordinal; /* number of raw pages added so far */
 	enum page_kind	 kind;	/* kind of the current run */
-	uint64_t	 n;	/* pages in the current run; 0: there is none */
+	uint64_t	 n;	/* number of pages in the current run; 0: there
+				   is no run */
 	uint64_t	 first;	/* SAME: ordinal number of the first raw page
 				   referred to */
-	uint64_t	 bytes;	/* SAME: bytes of the references in the
-				   stream */
-	uint64_t	 same;	/* ordinal number of the raw page after the last
-				   one referred to */
+	uint64_t	 bytes;	/* SAME: total length of the references in the
+				   stream, in bytes */
+	uint64_t	 same;	/* ordinal number of the raw page that follows
+				   the last one referred to */
 };
 
 void		 indexer_free(struct indexer *);
@@ -83,15 +84,16 @@ int		 trailer_make(struct buf *, const struct indexer *,
  * trailread.c: a trailer that was read
  */
 struct trailer {
-	uint64_t	 pos;	/* byte offset in the stream */
-	bool		 moved;	/* valid except for the offset stated in it */
-	uint8_t		*data;	/* owned; the whole record */
+	uint64_t	 pos;	/* byte offset of the trailer in the stream */
+	bool		 moved;	/* the trailer is valid except for the offset
+				   stated in it */
+	uint8_t		*data;	/* owned; the whole trailer record */
 	size_t		 len;
 	uint64_t	 records; /* number of records before the trailer */
 	uint64_t	 bytes;	/* number of bytes before the trailer */
-	const uint8_t	*sums;	/* points into data; 8 bytes each */
+	const uint8_t	*sums; /* points into data; checksums of 8 bytes each */
 	size_t		 nsums;
-	const uint8_t	*index;	/* points into data; NULL: there is none */
+	const uint8_t	*index;	/* points into data; NULL: there is no index */
 	size_t		 nindex;
 };
 

@@ -14,8 +14,8 @@
 #define REWRITTEN	"0           proc\n"	/* as Plan 9 writes it */
 
 enum {
-	FIXED = 4 * KB		/* maximum bytes of a trailer apart from sums
-				   and index */
+	FIXED = 4 * KB		/* maximum length of a trailer without its files
+				   "sums" and "index", in bytes */
 };
 
 /*

@@ -16,13 +16,14 @@
 
 struct snap6 {
 	struct output	*out;		/* borrowed */
-	const char	*header;	/* borrowed; NULL: already written */
+	const char	*header;	/* borrowed; NULL: the header was
+					   already written */
 	struct dedup	*dedup;		/* owned */
-	struct sums	*sums;		/* owned; sums of all bytes written */
+	struct sums	*sums; /* owned; checksums of all bytes written */
 	struct indexer	 index;		/* index of the stream */
 	uint64_t	 start; /* offset in the output at which the stream
 				   begins */
-	bool		 zero;		/* there is a process 0 */
+	bool		 zero;		/* a process with ID 0 was written */
 	bool		 feigned; /* the last record ends like a trailer */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* first argument of warn */

@@ -13,12 +13,12 @@
 #include <string.h>
 
 enum {
-	MAX_EXTRA = 1024 * KB,	/* maximum bytes of an extended header or
-				   long name */
+	MAX_EXTRA = 1024 * KB,	/* maximum length of an extended header or long
+				   name, in bytes */
 	SPARSE_MORE = 482,	/* offset of a byte in a GNU header: if not 0,
 				   a block with the positions of data follows */
-	SPARSE_STILL = 504	/* offset of a byte in such a block: if not 0,
-				   another one follows */
+	SPARSE_STILL = 504	/* offset of a byte in a block with positions:
+				   if not 0, another such block follows */
 };
 
 struct walk {			/* an archive being read */
@@ -27,7 +27,8 @@ struct walk {			/* an archive being read */
 	struct tarmember next;	/* owned; name, link, type and size of the
 				   next member, if they precede its header */
 	bool		 sized;	/* true if next.size is set */
-	uint64_t	 taken;	/* bytes of memory that the table takes */
+	uint64_t	 taken;	/* memory that the table of members takes, in
+				   bytes */
 };
 
 static int

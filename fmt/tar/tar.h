@@ -12,9 +12,9 @@
 #include "io/io.h"
 
 enum {
-	TAR_BLOCK = 512,	/* size of a header in bytes; an archive
-				   consists of such blocks */
-	TAR_FILE = '0', /* type of a regular file; replaces '\0' and '7' */
+	TAR_BLOCK = 512,	/* size of a block in bytes; an archive consists
+				   of blocks, and a header is one block */
+	TAR_FILE = '0', /* type of a regular file, also used for '\0' and '7' */
 	TAR_LINK = '2',		/* type of a symbolic link */
 	TAR_DIR = '5',
 	TAR_LONGLINK = 'K',	/* GNU: link target of the next member */

@@ -17,7 +17,7 @@
 
 struct fsroots {		/* roots of a snapshot's process trees */
 	const struct snap *snap; /* borrowed */
-	uint64_t	*pid;	/* owned; ascending */
+	uint64_t	*pid;	/* owned; in ascending order */
 	size_t		 n;
 };
 
@@ -77,7 +77,7 @@ roots_free(struct fstree *t)
 }
 
 struct messages {		/* output collected while images are made */
-	struct buf	 warned; /* lines of warnings */
+	struct buf	 warned; /* warnings, one on each line */
 	struct buf	 noted;
 	struct buf	 words;	/* further arguments for the criu command */
 };

@@ -17,7 +17,7 @@ struct body {			/* source of a file's bytes */
 				   begins */
 	const struct member *m;	/* process whose memory the file shows, or
 				   NULL */
-	const struct vma *vma;	/* mapping in map/, or NULL */
+	const struct vma *vma; /* mapping whose file in map/ is read, or NULL */
 	struct core	*core;	/* core to be read, or NULL */
 	const struct criuview *view; /* directory of the CRIU image, or NULL */
 	size_t		 number; /* index of the image in view->v */

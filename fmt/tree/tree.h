@@ -53,7 +53,7 @@ struct sysfile {
 struct sysroot {
 	struct sysfile	*f;	/* owned */
 	size_t		 n;
-	size_t		 bytes;	/* total length of the paths */
+	size_t		 bytes;	/* total length of the paths, in bytes */
 };
 
 int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
@@ -76,8 +76,8 @@ struct member {
 	struct fstree	*tree;	/* borrowed */
 	struct snap	*snap;	/* borrowed */
 	struct proc	*proc;	/* borrowed */
-	struct member	*leader; /* borrowed; the process of a thread, or the
-				    process itself */
+	struct member	*leader; /* borrowed; the process to which this thread
+				    belongs, or this member itself */
 	void		*tag;	/* borrowed; given to fstree_add() */
 	bool		 thread;
 	unsigned int	 serial; /* number among members with the same pid,
@@ -85,16 +85,17 @@ struct member {
 	size_t		 seq;	/* order of addition */
 
 	pthread_mutex_t	 lock;
-	atomic_uint	 parts;	/* parts made so far; all members below are
-				   owned */
+	atomic_uint	 parts;	/* bits of enum member_part: parts made so far;
+				   all members below are owned */
 	struct linuxrec	 record;
 	struct vmas	 vmas;
-	bool		 linux;	/* vmas come from a Linux record */
+	bool		 linux;	/* the list "vmas" comes from a Linux record */
 	struct core	*core;	/* owned; NULL: there is no core */
 	struct sysroot	 sysroot;
 	struct criuview	*view;	/* owned; NULL: there are no images */
-	atomic_ullong	 data[2]; /* bytes of mem and core that are not in
-				     holes; 0: not counted yet */
+	atomic_ullong	 data[2]; /* number of bytes outside of holes in the
+				     files "mem" and "core"; 0: not counted
+				     yet */
 };
 
 /* images.c */
@@ -148,7 +149,7 @@ struct fsown {			/* an entry of a process directory */
 extern const struct fsown fsown[FSOWN_MAX];
 
 struct fsnode {
-	struct member	*m;	/* NULL for the root */
+	struct member	*m;	/* NULL for the root directory */
 	enum fsclass	 class;
 	bool		 dir;
 	size_t		 depth;	/* depth of a directory below linux/ or root/ */

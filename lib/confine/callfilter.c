@@ -37,10 +37,10 @@ enum {
 struct call {
 	int		 nr;
 	unsigned int	 programs; /* programs that may make the call: bits
-				      of CALLS_, or ALL */
+				      CALLS_..., or ALL */
 	int		 arg;	/* number of the argument to check, or ANY */
 	uint32_t	 mask;	/* bits of the argument to check */
-	uint32_t	 value;	/* value that these bits must have */
+	uint32_t	 value;	/* value that the bits in mask must have */
 };
 
 #define CALL(n)			{ SYS_##n, ALL, ANY, 0, 0 }

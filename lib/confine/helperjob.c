@@ -39,7 +39,7 @@ static struct {
 	pid_t		 program;
 	bool		 made; /* c->outdir was created for the program */
 	struct newfile	 file;
-	bool		 open;		/* file is in use */
+	bool		 open;		/* the member "file" is in use */
 	bool		 acted;
 } job;
 

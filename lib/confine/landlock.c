@@ -29,8 +29,8 @@ enum {
 	MAKE_SYM = 1 << 12,
 	TRUNCATE = 1 << 14,
 
-	NET_ALL = 3,		/* TCP bind and connect */
-	SCOPE_ALL = 3,		/* abstract UNIX sockets, and signals */
+	NET_ALL = 3,		/* rights to bind and connect TCP sockets */
+	SCOPE_ALL = 3, /* scopes of abstract UNIX sockets, and of signals */
 
 	READ = READ_FILE | READ_DIR,
 	WRITE = READ | WRITE_FILE | REMOVE_FILE | MAKE_REG | MAKE_SYM |

@@ -10,8 +10,8 @@
 struct counting {
 	struct dedup	*dedup;	/* owned */
 	struct kbcount	*count;	/* borrowed; counts of the process */
-	uint64_t	 lost;	/* kilobytes of the process that cannot be
-				   read */
+	uint64_t	 lost;	/* number of kilobytes of the process that
+				   cannot be read */
 	char		 why[256];
 };
 

@@ -8,10 +8,10 @@
 #include "model.h"
 
 enum verdict {
-	VERDICT_RAW,		/* must be written: new, or not allowed to refer
-				   to another page */
+	VERDICT_RAW,		/* the page must be written: it is new, or may
+				   not refer to another page */
 	VERDICT_ZERO,
-	VERDICT_SAME,		/* equals the earlier page at addr in image */
+	VERDICT_SAME, /* the page equals the earlier page at addr in image */
 	VERDICT_LOST		/* the page could not be read */
 };
 
@@ -19,16 +19,15 @@ struct finding {		/* result for a run of kilobytes; all
 				   pointers are borrowed */
 	enum verdict	 verdict;
 	const struct segment *seg;	/* segment of the run */
-	uint64_t	 kb;	/* first kilobyte, counted from the segment's
-				   base */
+	uint64_t	 kb;	/* index of the first kilobyte in the segment */
 	uint64_t	 n;
-	uint64_t	 place;	/* place (dedup.c) of the first kilobyte */
+	uint64_t	 place;	/* place of the first kilobyte; see dedup.c */
 	const uint8_t	*data;	/* RAW: n * KB bytes, valid until found()
 				   returns */
 	const struct image *image; /* SAME: image of the earlier page */
 	uint64_t	 addr;
 	uint64_t	 same;	/* SAME: place of the earlier page */
-	const char	*why;	/* LOST: the error */
+	const char	*why;	/* LOST: error message, or "" */
 };
 
 typedef int	 (*finding_fn)(void *, const struct finding *);

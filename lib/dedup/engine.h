@@ -10,13 +10,13 @@
 #include "index.h"
 #include "jobs.h"
 
-enum { BLOCK = 256 };		/* maximum kilobytes in a block */
+enum { BLOCK = 256 };		/* maximum number of kilobytes in a block */
 
 enum page_state {
-	PAGE_READ, /* to be read or, after the fetch, read */
+	PAGE_READ, /* the page is to be read or, after the fetch, was read */
 	PAGE_ZERO,
-	PAGE_IDENTICAL,		/* its identity was seen before */
-	PAGE_FOUND,		/* read, and equal to an earlier page */
+	PAGE_IDENTICAL,		/* the identity of the page was seen before */
+	PAGE_FOUND,		/* the page was read, and equals another */
 	PAGE_LOST
 };
 
@@ -24,13 +24,12 @@ struct want {			/* run to read into consecutive slots of the
 				   block's data */
 	struct source	*src;	/* borrowed */
 	struct run	 run;
-	size_t		 kb;	/* index in the block of the first kilobyte */
+	size_t		 kb;	/* index of the first kilobyte in the block */
 };
 
 struct block {
 	const struct segment *seg; /* borrowed */
-	uint64_t	 kb;	/* first kilobyte, counted from the segment's
-				   base */
+	uint64_t	 kb;	/* index of the first kilobyte in the segment */
 	size_t		 n;	/* number of kilobytes, at most BLOCK */
 	uint64_t	 all;	/* if not 0, the block is one run of this
 				   many kilobytes, described by state[0] and
@@ -42,13 +41,13 @@ struct block {
 	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: place
 					   of the earlier page */
 	uint64_t	 hash[BLOCK];	/* PAGE_READ: hash of the page */
-	bool		 recorded[BLOCK]; /* its identity was added to the
-					     index */
+	bool		 recorded[BLOCK]; /* the identity of the page was added
+					     to the index */
 	struct want	 want[BLOCK];
 	size_t		 nwant;
 	size_t		 nslot;
 	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
-	int		 rc;	/* -1: the fetch failed; the error is in why */
+	int		 rc; /* -1: the fetch failed, with the error in "why" */
 	char		 why[256]; /* the error, or why the last lost page could
 				      not be read */
 };
@@ -66,8 +65,8 @@ struct outcome {		/* outcome of consecutive kilobytes that have
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;
 	uint64_t	 verdict : 2;
-	uint64_t	 target; /* SAME: place of the page that equals the
-				    first */
+	uint64_t	 target; /* SAME: place of the page that the first
+				    kilobyte equals */
 };
 
 struct kept {			/* consecutive places whose identities are in
@@ -76,7 +75,8 @@ struct kept {			/* consecutive places whose identities are in
 	uint64_t	 n;
 };
 
-enum { MAX_OUTCOME = (1 << 24) - 1 };	/* maximum kilobytes in one outcome */
+enum { MAX_OUTCOME = (1 << 24) - 1 };	/* maximum number of kilobytes in one
+					   outcome */
 
 struct judgement {		/* verdicts on the pages of a block */
 	uint64_t	 target[BLOCK];
@@ -89,21 +89,22 @@ struct candidates {		/* pages of a block that are to be compared
 	uint16_t	 page[BLOCK];
 };
 
-enum { WINDOW = 16384 }; /* maximum groups of IDENTITY_KB in a window */
+enum { WINDOW = 16384 };	/* maximum number of groups of IDENTITY_KB
+				   kilobytes in a window */
 
 struct window {			/* identities of the next pages */
 	const struct segment *seg;	/* borrowed */
 	const struct extent *ext;	/* borrowed */
-	uint64_t	 kb;	/* first kilobyte, counted from the segment's
-				   base */
-	size_t		 n; /* number of groups; 0: none, or identify failed */
+	uint64_t	 kb;	/* index of the first kilobyte in the segment */
+	size_t		 n;	/* number of groups; 0: none, or identify()
+				   failed */
 	uint64_t	 id[WINDOW];
 };
 
 struct again { /* cached answer: whether an image was described before */
 	const struct image *image; /* borrowed; the image that the answer is
 				      for */
-	bool		 described; /* image was described completely */
+	bool		 described; /* the image was described completely */
 	size_t		 first;	/* index in desc of the image's first segment */
 };
 
@@ -113,17 +114,17 @@ struct dedup {
 	struct jobs	*ring;	/* owned; jobs are struct block */
 	struct index	 content;
 	struct index	 identity;
-	struct described *desc;		/* owned; in ascending order */
+	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;
 	size_t		 lastdesc;	/* index in desc of the segment last
 					   found while judging or planning */
-	struct outcome	*outcome;		/* owned; in ascending order */
+	struct outcome	*outcome;		/* owned; sorted by place */
 	size_t		 noutcome;
 	size_t		 capoutcome;
 	size_t		 lastoutcome;	/* index in outcome where the next
 					   search begins */
-	struct kept	*kept;		/* owned; in ascending order */
+	struct kept	*kept;		/* owned; sorted by place */
 	size_t		 nkept;
 	size_t		 capkept;
 	uint64_t	 places;	/* number of places assigned */
@@ -134,8 +135,8 @@ struct dedup {
 	uint8_t		 secret[SECRETSIZE];
 	struct judgement j;
 	struct window	 window;
-	uint64_t	 before[WINDOW]; /* for each group of window, the place
-					    where it was described before, or
+	uint64_t	 before[WINDOW]; /* for each group in the window, the
+					    place of its earlier description, or
 					    PLACE_NONE */
 	uint64_t	 now[WINDOW];	/* buffer for identities that are
 					   queried again */

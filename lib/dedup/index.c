@@ -33,9 +33,10 @@
 enum {
 	PLACEBITS = 38,
 	TAGBITS = 26,
-	SLACK = 64,		/* slots after the last home */
+	SLACK = 64,		/* number of slots after the last home slot */
 	FIRSTCAP = 448,
-	LARGE = 4096,		/* smaller shards double in size */
+	LARGE = 4096,		/* shards with fewer home slots than this double
+				   in size */
 	ROOM = 256 * 1024	/* minimum bytes of address space for a shard */
 };
 

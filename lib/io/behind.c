@@ -16,8 +16,8 @@
 enum {
 	WAITING = 4,		/* maximum number of buffers waiting to be
 				   written */
-	BEGIN = 8 * 1024 * 1024	/* bytes after which disk_begin starts
-				   write-back */
+	BEGIN = 8 * 1024 * 1024	/* number of bytes after which disk_begin()
+				   starts write-back */
 };
 
 struct waiting {		/* buffer to write */
@@ -29,7 +29,7 @@ struct waiting {		/* buffer to write */
 
 struct behind {
 	struct jobs	*ring;	/* owned; jobs are struct waiting */
-	size_t		 size;	/* bytes of each buffer */
+	size_t		 size;	/* size of each buffer in bytes */
 	struct written	 written;
 	atomic_int	 error;	/* errno of the first failure, or 0 */
 	bool		 kept;	/* the files will be synced with fsync(2) */

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 enum {
-	BULK_MANY = 8192 * KB,	/* bytes kept in memory before a file is made */
-	BULK_PIECE = 1024 * KB	/* bytes per write to the file */
+	BULK_MANY = 8192 * KB,	/* number of bytes kept in memory before a file
+				   is made */
+	BULK_PIECE = 1024 * KB	/* number of bytes per write to the file */
 };
 
 /*

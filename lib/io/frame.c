@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum { HEAD = 5 };		/* bytes before the data */
+enum { HEAD = 5 };		/* length of a frame's header, in bytes */
 
 /*
  * Write the data of both elements of v to fd, and change v. Return 0, or -1

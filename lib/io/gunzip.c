@@ -20,20 +20,22 @@
 struct gunzip {
 	struct input	*in;	/* borrowed; the compressed stream */
 	uint64_t	 member; /* number of the current member, from 1 */
-	uint64_t	 begin;	/* its offset in the compressed stream */
+	uint64_t	 begin;	/* offset of the current member in the
+				   compressed stream */
 	bool		 ours;
 	uLong		 lens; /* CRC-32 of the lengths of our members read so
 				  far */
 	bool		 partial; /* the last member had less than GZIP_RAW
 				     bytes */
 	bool		 last;	/* the empty member at the end was read */
-	bool		 inside; /* inside a member that we did not write */
+	bool		 inside; /* now in the middle of a member that we did
+				    not write */
 	z_stream	 z;
 	uint8_t		*raw;	/* owned; contents of the current member of
 				   ours */
 	size_t		 nraw;
 	size_t		 given;	/* bytes of raw already passed on */
-	bool		 failed; /* the error is in why */
+	bool		 failed; /* an error occurred, which "why" describes */
 	char		 why[512];
 };
 

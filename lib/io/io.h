@@ -12,7 +12,8 @@
 
 enum {
 	SUM_BYTES = 1024 * 1024,
-	INPUT_CHUNK = 256 * 1024 /* bytes of a stream per read */
+	INPUT_CHUNK = 256 * 1024 /* number of bytes of a stream to read at
+				    once */
 };
 
 struct input;
@@ -41,20 +42,21 @@ struct input {
 	size_t		 start;	/* index in buf of the first byte not skipped */
 	size_t		 end;
 	uint64_t	 pos;	/* position of buf[start] in the stream */
-	uint64_t	 size;	/* bytes of the stream; UINT64_MAX: unknown,
-				   as for a pipe */
-	uint64_t	 real;	/* bytes the file occupies on disk;
-				   UINT64_MAX: not a regular file */
+	uint64_t	 size;	/* size of the stream in bytes; UINT64_MAX:
+				   unknown, as for a pipe */
+	uint64_t	 real;	/* space that the file occupies on disk, in
+				   bytes; UINT64_MAX: not a regular file */
 	off_t		 origin; /* start of the stream in the regular file,
 				    or in the decompressed gzfile */
-	struct stat	 st;	/* from fstat(2) when it was opened */
+	struct stat	 st;	/* from fstat(2) when the file was opened */
 	bool		 eof;
-	bool		 failed; /* the next byte cannot be read; the error is
-				    in why */
+	bool		 failed; /* the next byte cannot be read, for the reason
+				    in "why" */
 	char		 why[512];
-	struct input	*packed; /* owned, except fd, which is shared; the
-				    compressed stream, or NULL */
-	const struct inflater *inflater; /* decompresses packed */
+	struct input	*packed; /* the compressed stream, or NULL; owned except
+				    for its fd, which is shared */
+	const struct inflater *inflater; /* decompressor for the stream
+					    "packed" */
 	void		*state;	/* owned by inflater */
 	struct gzipfile	*gzfile; /* owned; compressed file with random access,
 				    or NULL */
@@ -64,12 +66,13 @@ struct input {
 				   stream */
 	struct sums	*sums;	/* borrowed; checksums of skipped bytes; or
 				   NULL */
-	size_t		 verified; /* bytes of buf before this index are in
-				      sums */
+	size_t		 verified; /* bytes of buf before this index are already
+				      included in sums */
 	struct progress	*progress; /* borrowed; counts bytes read; or NULL */
 };
 
-struct written {		/* range of a file given to disk_begin */
+struct written {		/* range of a file whose write-back disk_begin()
+				   has not started yet */
 	int		 fd;
 	uint64_t	 at;
 	uint64_t	 n;
@@ -83,9 +86,9 @@ struct newfile {
 				   keeps its name */
 	char		*tmp;	/* owned; temporary name in dir; NULL: no
 				   name yet */
-	bool		 by_helper; /* created by the helper, which has its dir
-				       and tmp */
-	bool		 isnew;	/* result of newfile_isnew in the helper */
+	bool		 by_helper; /* the file was created by the helper, which
+				       knows its dir and tmp */
+	bool		 isnew;	/* result of newfile_isnew() in the helper */
 };
 
 struct helper_answer {
@@ -185,10 +188,11 @@ int		 output_sum(struct output *o, struct sums *sums);
 
 /* bulk.c: very long sequences of bytes */
 struct bulk {
-	struct buf	 b;	/* bytes in memory, after those in the file */
+	struct buf	 b;	/* bytes in memory, which follow those in the
+				   file */
 	size_t		 filed;	/* number of bytes in the file */
 	int		 fd;	/* owned if filed is not 0; temporary file */
-	bool		 full;	/* the file can take no more */
+	bool		 full;	/* no more bytes can be written to the file */
 };
 
 void		 bulk_add(struct bulk *k, const void *data, size_t n);

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 100 }; /* attempts to find an unused temporary name */
+enum { TRIES = 100 };		/* maximum number of attempts to find an unused
+				   temporary name */
 
 /* temporary name of the unfinished file, for signal handlers */
 static const char *volatile unfinished;
@@ -136,7 +137,7 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* the error of open(2) for a socket */
+		errno = ENXIO;	/* the error of open(2) on a socket */
 		return errstr_sys("%s", f->path);
 	}
 }

@@ -20,7 +20,8 @@ struct outdir {
 	int		 parent; /* owned; parent directory, or -1 if we did not
 				    create this directory */
 	char		*path;	/* owned */
-	char		**name;	/* owned; names of files created in it */
+	char		**name;	/* owned; names of the files created in this
+				   directory */
 	size_t		 n;
 };
 
@@ -294,7 +295,7 @@ struct syncing {		/* files to sync to the disk */
 				   taken */
 	atomic_size_t	 failed; /* index of a file that could not be synced;
 				    o->n: none */
-	atomic_int	 error;	/* errno of that failure */
+	atomic_int	 error;	/* errno of the failure to sync that file */
 };
 
 static void *
@@ -320,7 +321,7 @@ files_sync(void *arg)
 static int
 all_sync(const struct outdir *o)
 {
-	enum { FEW = 8 };	/* files for each additional thread */
+	enum { FEW = 8 };	/* number of files for each additional thread */
 	struct syncing s = { .o = o, .failed = o->n };
 	size_t bad;
 

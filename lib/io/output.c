@@ -24,10 +24,10 @@ struct output {
 				   output */
 	uint64_t	 pos;
 	bool		 tail;	/* the stream now ends in a hole */
-	bool		 failed; /* an error occurred; why has it */
+	bool		 failed; /* an error occurred, which "why" describes */
 	char		 why[256];
 	struct gzipout	*gz;	/* owned; compressor; NULL: not compressed */
-	uint8_t		*small;	/* owned; buffer of small pieces */
+	uint8_t		*small;	/* owned; buffer for small pieces */
 	size_t		 nsmall;
 	struct sums	*sums;	/* borrowed; checksums of bytes written; or
 				   NULL */
@@ -37,7 +37,8 @@ struct output {
 	bool		 ended;	/* output_end was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
-	bool		 framed; /* write frames of a move (frame.c) */
+	bool		 framed; /* write the stream as frames of a move
+				    (frame.c) */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 struct unzstd {
-	bool		 inside; /* in the middle of a frame */
+	bool		 inside; /* now in the middle of a frame */
 	bool		 more;	/* libzstd may have more output without
 				   further input */
 	ZSTD_DStream	*z;	/* owned */

@@ -33,7 +33,7 @@ struct slot {
 	enum state	 state;
 	size_t		 member;
 	size_t		 users;
-	uint64_t	 used;	/* value of clock at the last use */
+	uint64_t	 used; /* value of the member "clock" at the last use */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 };
 
@@ -49,7 +49,7 @@ struct gzipfile {
 	bool		 damaged; /* the table was built from a damaged
 				     stream */
 	struct slot	*slot;	/* owned; MAX_SLOTS slots; under lock, except
-				   those FILLING or with users */
+				   slots that are FILLING or have users */
 	size_t		 nslot;	/* number of slots in use; under lock */
 	size_t		 maxslot; /* limit for nslot, at most MAX_SLOTS */
 	uint64_t	 clock;	/* count of uses; under lock */

@@ -11,25 +11,25 @@
 #include <zlib.h>
 
 enum {
-	GZIP_RAW = 1024 * KB,	/* bytes of data in a full member */
-	GZIP_HEAD = 24,		/* bytes of a member's header */
-	MIN_GZIP = 34,	/* bytes of the empty member */
-	GZIP_TABLE = 42,	/* bytes of the member with the list, without
-				   the lengths (4 bytes each) */
-	GZIP_MANY = 16,		/* minimum number of lengths in a list */
-	GZIP_LISTED = 16378,	/* maximum number of lengths in a list: an extra
-				   field has at most 65535 bytes */
-	MAX_GZIP = 2048 * KB, /* maximum bytes of a member in one of our
-				 files */
+	GZIP_RAW = 1024 * KB, /* size of the data in a full member, in bytes */
+	GZIP_HEAD = 24,		/* size of a member's header in bytes */
+	MIN_GZIP = 34,	/* size of the empty member in bytes */
+	GZIP_TABLE = 42,	/* size in bytes of the member with the list,
+				   without its lengths (4 bytes each) */
+	GZIP_MANY = 16,		/* minimum number of member lengths in a list */
+	GZIP_LISTED = 16378,	/* maximum number of member lengths in a list:
+				   an extra field has at most 65535 bytes */
+	MAX_GZIP = 2048 * KB,	/* maximum size in bytes of a member in one of
+				   our files */
 	GZIP_RATIO = 1032, /* best compression ratio of deflate */
 	/* buffer for one compressed member: deflate adds at most an eighth */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
 };
 
 struct gzhead {			/* values from a member's header */
-	size_t	 len;		/* bytes of the whole member, compressed */
-	size_t	 raw;		/* bytes of its decompressed contents */
-	size_t	 head;		/* bytes of the header */
+	size_t	 len;		/* size of the compressed member in bytes */
+	size_t	 raw;		/* size of the member's contents in bytes */
+	size_t	 head;		/* size of the member's header in bytes */
 };
 
 /* member.c */
@@ -56,9 +56,10 @@ void		 gzipout_free(struct gzipout *g);
 /* table.c */
 struct gziptable {
 	uint64_t	*at;	/* owned; offsets of the members, and of the end
-				   of the last */
+				   of the last member */
 	size_t		 n;	/* number of members that are not empty */
-	uint64_t	 size;	/* bytes that all members contain */
+	uint64_t	 size;	/* total size of the members' contents, in
+				   bytes */
 	size_t		 gap;	/* index of the widest damaged member, if any */
 };
 

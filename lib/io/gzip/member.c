@@ -26,15 +26,16 @@
 #include <string.h>
 
 enum {
-	XLEN = 10, /* offsets of the numbers in a member's header */
+	XLEN = 10,		/* offsets of the numbers XLEN, LEN and RAW in a
+				   member's header */
 	LEN = 16,
 	RAW = 20,
 	LIST = 28,		/* offset of the list of lengths */
 	TAIL = 8,
 	MEMLEVEL = 8, /* memLevel of zlib: 9 is no faster, and 0.5% larger */
-	SLICE = 65536,		/* bytes judged together as noise or not */
-	SAMPLE = 4096,		/* bytes of a slice judged first */
-	FLAT = 4096		/* chi-squared below which bytes are noise */
+	SLICE = 65536,		/* number of bytes judged as noise or not */
+	SAMPLE = 4096,		/* number of bytes in a slice to judge first */
+	FLAT = 4096		/* slices with a lower chi-squared are noise */
 };
 
 static const uint8_t fixed[LEN] = {

@@ -309,7 +309,7 @@ gziptable_widen(struct gziptable *t, uint64_t more)
 	size_t i, n;
 	int rc;
 
-	n = t->n++;		/* count the entry for the end also */
+	n = t->n++;		/* also count the entry for the end */
 	at = t->at[t->gap + 1];
 	for (i = 0, rc = 0; i < more && rc == 0; i++)
 		rc = table_add(t, 0);
