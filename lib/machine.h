@@ -14,23 +14,23 @@
 enum { MAX_MACHINE_PAGE = 64 * 1024 };
 
 struct machine {
-	const char	*name;	/* name in Plan 9, or in uname(2) if Plan 9 has
-				   none */
+	const char	*name;	/* name of the machine in Plan 9, or in uname(2)
+				   if Plan 9 has none */
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
-	uint8_t		 word;	/* bytes of a long: 4 or 8 */
-	bool		 big;	/* big-endian */
+	uint8_t		 word;	/* size of a long, in bytes: 4 or 8 */
+	bool		 big;	/* the machine is big-endian */
 	uint32_t	 pages;	/* bitwise OR of all possible page sizes */
 	const char	*narrow; /* machine name for its 32-bit processes, or
 				    NULL */
 
 	/* The next three describe the general registers of a core
 	   (elf_gregset_t), as in NT_PRSTATUS; if regs is 0 they are unknown. */
-	uint16_t	 regs;	/* bytes of the general registers */
+	uint16_t	 regs;	/* size of the general registers, in bytes */
 	uint16_t	 pc;	/* offset of the program counter in the
 				   registers */
 	uint16_t	 sp; /* offset of the stack pointer in the registers */
-	uint16_t	 fpregs; /* bytes of elf_fpregset_t */
-	uint16_t	 ureg;	/* bytes of Plan 9's Ureg */
+	uint16_t	 fpregs; /* size of elf_fpregset_t, in bytes */
+	uint16_t	 ureg;	/* size of Plan 9's Ureg, in bytes */
 };
 
 /* machine.c */

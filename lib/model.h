@@ -13,13 +13,14 @@
  */
 struct source {
 	const struct source_ops	*ops;
-	char			*name;	/* owned; for messages */
-	uint32_t		 pitch;	/* bytes from one kilobyte to the
-					   next */
-	uint32_t		 id;	/* number within the snapshot, from 1 */
+	char			*name;	/* owned; name for messages */
+	uint32_t		 pitch;	/* distance from one kilobyte to the
+					   next, in bytes */
+	uint32_t		 id;	/* number of the source in the snapshot,
+					   from 1 */
 	struct source		*next;	/* owned by the list in struct snap */
-	const struct image	*image;	/* borrowed; image whose addresses
-					   are the locations, or NULL */
+	const struct image	*image;	/* borrowed; image that the locations
+					   are addresses in, or NULL */
 };
 
 struct extent {			/* run of kilobytes in a segment */
@@ -41,28 +42,29 @@ struct outline {
 
 struct segment {		/* range of an image without holes */
 	uint64_t	 base;	/* address of the first byte */
-	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
-	struct extent	*ext;	/* owned; ascending, covering kilobytes 0 to
-				   kb - 1 */
+	uint64_t	 len; /* length in bytes; base + len is at most 2^64 */
+	struct extent	*ext;	/* owned; extents of kilobytes 0 to kb - 1, in
+				   ascending order */
 	size_t		 next;
 	size_t		 cap;
-	uint64_t	 kb;	/* kilobytes described so far */
+	uint64_t	 kb;	/* number of kilobytes described so far */
 	struct outline	*outline; /* makes the extents on demand (ext is
 				     unused), or NULL */
 	size_t		 nth;	/* index of this segment in the outline */
 	struct image	*image;	/* borrowed; image that contains the segment */
 	uint64_t	 section; /* number of the image's section
 				     (image_section()) */
-	bool		 hidden;	/* another segment covers some of it */
+	bool		 hidden; /* another segment covers part of this one */
 };
 
 struct span {			/* properties of a range that begins at an
 				   address */
 	uint64_t	 last;	/* last address of the range */
 	bool		 mapped;
-	bool		 data;	/* false if unmapped or at least HOLE_KB of
-				   zeros */
-	bool		 zero; /* true if unmapped or all zero, however short */
+	bool		 data;	/* false if the range is unmapped, or at least
+				   HOLE_KB kilobytes of zeros */
+	bool		 zero; /* true if the range is unmapped or all zero,
+				  even if it is short */
 };
 
 /*
@@ -139,11 +141,11 @@ struct filelist {		/* list of named files for a Linux record */
 	bool		 failed;
 	char		 lost[32]; /* name of the first file that could not
 				      be read */
-	int		 why;	/* errno for the file in lost; 0: none was
-				   lost */
+	int		 why;	/* errno for the file named in "lost"; 0: none
+				   was lost */
 };
 
-enum { IDENTITY_KB = 4 };	/* kilobytes that one identity covers */
+enum { IDENTITY_KB = 4 }; /* number of kilobytes that one identity covers */
 
 /*
  * Limit of pids on Linux: include/linux/threads.h. Embedded files have numbers

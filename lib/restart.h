@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 enum {
-	ERESTARTSYS = 512,	/* restart, unless a handler without
+	ERESTARTSYS = 512,	/* restart the call, unless a handler without
 				   SA_RESTART runs */
-	ERESTARTNOINTR = 513,	/* restart always */
-	ERESTARTNOHAND = 514,	/* restart, unless a handler runs */
-	ERESTART_RESTARTBLOCK = 516	/* restart with restart_syscall(2),
-					   unless a handler runs */
+	ERESTARTNOINTR = 513,	/* always restart the call */
+	ERESTARTNOHAND = 514,	/* restart the call, unless a handler runs */
+	ERESTART_RESTARTBLOCK = 516	/* restart the call with
+					   restart_syscall(2), unless a handler
+					   runs */
 };
 
 const char	*restart_name(const char *wchan, uint64_t arg);

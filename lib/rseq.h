@@ -13,7 +13,7 @@
 enum {
 	RSEQ_CS = 8,		/* offset of the pointer to struct rseq_cs in
 				   a thread's struct rseq */
-	RSEQ_CS_SIZE = 32	/* bytes of struct rseq_cs */
+	RSEQ_CS_SIZE = 32	/* size of struct rseq_cs, in bytes */
 };
 
 /*

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-	STRIDED = 64		/* maximum kilobytes of a stream per read */
+	STRIDED = 64		/* maximum number of kilobytes to read from a
+				   stream at once */
 };
 
 /*

@@ -7,17 +7,20 @@
 
 #include "model.h"
 
-enum { PAGE_TAG = 'r' };	/* byte before each page of a stream: snap(6) */
+enum { PAGE_TAG = 'r' };	/* byte that precedes each page of a stream; see
+				   snap(6) */
 
 struct filesource {
 	struct source	 src;
 	int		 fd;	/* owned */
-	uint64_t	 size;	/* size when opened; bytes beyond it are zero */
+	uint64_t	 size;	/* size of the file when it was opened; bytes
+				   beyond this size are zero */
 	dev_t		 dev;
 	ino_t		 ino;
 	struct timespec	 changed; /* ctime: the only difference between
 				     System V segments of two IPC namespaces */
-	uint8_t		*buf;	/* owned; buffer of a spool being filled */
+	uint8_t		*buf;	/* owned; buffer of a spool that is being
+				   filled */
 	size_t		 nbuf;
 };
 

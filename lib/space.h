@@ -23,19 +23,20 @@ int		 vmas_copy(struct vmas *copy, const struct vmas *l);
  * status, stat and limits: state/space.c. Its sources are
  * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c.
  */
-enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
+enum vmflag {			/* flags of VmFlags; see proc_pid_smaps(5) */
 	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may set PROT_READ (VM_MAYREAD) */
 	VMF_MAYWRITE = VMA_WRITE,
 	VMF_MAYEXEC = VMA_EXEC,
-	VMF_SHADOW = 1 << 3,	/* shadow stack */
+	VMF_SHADOW = 1 << 3,	/* the mapping is a shadow stack */
 	VMF_DEVICE = VMA_DEVICE,
 	VMF_GROWSDOWN = VMA_GROWSDOWN,
-	VMF_UFFD = VMA_UFFD,	/* userfaultfd(2), any mode */
+	VMF_UFFD = VMA_UFFD, /* registered with userfaultfd(2), in any mode */
 	VMF_DONTDUMP = VMA_DONTDUMP,
 	VMF_SEALED = 1 << 8,	/* sealed by mseal(2) */
 	VMF_LOCKED = 1 << 9,	/* locked by mlock(2) */
 	VMF_LOCKONFAULT = 1 << 10,
-	VMF_DONTFORK = 1 << 11,	/* set by madvise(2), down to NOHUGEPAGE */
+	VMF_DONTFORK = 1 << 11,	/* this flag, and those down to NOHUGEPAGE, are
+				   set by madvise(2) */
 	VMF_WIPEONFORK = 1 << 12,
 	VMF_DROPPABLE = 1 << 13,
 	VMF_RANDOM = 1 << 14,
@@ -56,32 +57,36 @@ enum {				/* masks of two flags each */
 
 struct mapping {		/* flags and sizes of a mapping, from smaps */
 	unsigned int	 flags;	/* bits of enum vmflag */
-	uint64_t	 rss;	/* sizes in kilobytes */
+	uint64_t	 rss;	/* rss to swap: sizes in kilobytes */
 	uint64_t	 shared;
 	uint64_t	 private;
 	uint64_t	 anon;
 	uint64_t	 swap;
-	uint64_t	 touched; /* kilobytes accessed since touched_forget()
-				     was called */
+	uint64_t	 touched; /* number of kilobytes accessed since
+				     touched_forget() was called */
 	uint64_t	 huge;	/* part of rss that is mapped by huge
 				   page-table entries */
 };
 
 struct space {
 	uint64_t	 pid;
-	uint64_t	 tid; /* live process: a thread that still has memory */
+	uint64_t	 tid; /* for a live process: ID of a thread that still
+				 has memory */
 	char		 name[64]; /* name of the program, from status */
 	struct vmas	 vma;
 	struct mapping	*m;	/* owned; one for each mapping of vma */
 	uint64_t	 threads;
-	uint64_t	 rss, text, data, stack; /* kilobytes, from status */
+	uint64_t	 rss, text, data, stack; /* sizes in kilobytes, from
+						    status */
 	uint64_t	 startcode, startdata, startstack, startbrk;
-	uint64_t	 stacklimit, datalimit; /* bytes; 0: unknown,
+	uint64_t	 stacklimit, datalimit; /* limits in bytes; 0: unknown,
 						   UINT64_MAX: unlimited */
-	bool		 gone;	/* failed because the process does not exist */
-	bool		 denied; /* not permitted to see the kernel's address
-				    space */
-	bool		 moving; /* failed because the mappings kept changing */
+	bool		 gone;	/* reading failed because the process does not
+				   exist */
+	bool		 denied; /* reading failed because the kernel hides its
+				    addresses */
+	bool		 moving; /* the mappings kept changing while they were
+				    read */
 	bool		 brief;	/* do not read sizes and most flags */
 };
 
@@ -98,11 +103,11 @@ enum pagekind {
 	PAGES_NONE,		/* no page is present */
 	PAGES_RAW,
 	PAGES_ZERO,
-	PAGES_SHARED,		/* shared with another process */
+	PAGES_SHARED,		/* pages shared with another process */
 	PAGES_SWAPPED,
-	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
-	PAGES_MISSING,		/* present, but not captured */
-	PAGES_SAME,		/* comparison of two snapshots: unchanged */
+	PAGES_GUARD, /* guard pages: MADV_GUARD_INSTALL of madvise(2) */
+	PAGES_MISSING, /* pages that are present, but were not captured */
+	PAGES_SAME, /* in a comparison of two snapshots: unchanged pages */
 	PAGES_CHANGED,
 	PAGES_NEW,
 	PAGES_GONE,
@@ -113,15 +118,15 @@ struct pagespan {			/* run of pages of one kind */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	enum pagekind	 kind;
-	uint64_t	 with;	/* SHARED: pid of the other process; 0:
+	uint64_t	 with;	/* for PAGES_SHARED: ID of the other process; 0:
 				   unknown */
 	uint64_t	 store;	/* identity of the store that has the bytes;
 				   0: unknown */
-	uint64_t	 at;	/* index in that store of the first kilobyte */
+	uint64_t	 at;	/* index of the first kilobyte in that store */
 };
 
 struct pagelist {
-	struct pagespan	*v;	/* owned; ascending */
+	struct pagespan	*v;	/* owned; in ascending order */
 	size_t		 n;
 };
 
@@ -153,29 +158,31 @@ struct pageuse {		/* memory use in kilobytes, except for pss */
 	uint64_t	 rss;	/* as smaps counts it: without zero pages and
 				   hugetlbfs pages */
 	uint64_t	 uss;	/* part of rss that nothing else maps */
-	uint64_t	 shared; /* part of rss that others also map */
-	uint64_t	 pss;	/* in units of 1/4096 byte, as in the kernel's
-				   sum */
+	uint64_t	 shared; /* part of rss that is mapped elsewhere as
+				    well */
+	uint64_t	 pss;	/* proportional set size, in units of 1/4096
+				   byte, as in the kernel's sum */
 	uint64_t	 swap;
 	uint64_t	 huge;	/* pages of hugetlbfs */
 	uint64_t	 zero;	/* zero pages; set only with detail, like the
 				   next two */
-	uint64_t	 guard;	/* guard pages, MADV_GUARD_INSTALL of
+	uint64_t	 guard;	/* guard pages; see MADV_GUARD_INSTALL in
 				   madvise(2) */
 	uint64_t	 thp;	/* pages mapped by huge page-table entries */
 };
 
-enum { PSS_KB = 4096 * KB };	/* pss of one kilobyte */
+enum { PSS_KB = 4096 * KB };	/* value of pss for one kilobyte */
 
 struct flagcount {		/* kilobytes of pages with the same flags */
-	uint64_t	 flags;	/* bit n: the flag pageflag_name(n) */
+	uint64_t	 flags;	/* bit n stands for the flag pageflag_name(n) */
 	uint64_t	 kb;
 };
 
 struct flagcounts {
 	struct flagcount *v;	/* owned */
 	size_t		 n;
-	size_t		 last;	/* index of the last match, to search first */
+	size_t		 last;	/* index of the last match, which is tried
+				   first */
 };
 
 struct frames;			/* reader of /proc/kpagecount or kpageflags */

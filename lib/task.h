@@ -19,16 +19,16 @@ enum vma_flag {
 	VMA_WRITE = 2,
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
-	VMA_MAPS = 15,		/* all flags that maps shows */
+	VMA_MAPS = 15,		/* all flags that file "maps" shows */
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: not backed by memory */
 	VMA_GROWSDOWN = 32,
 	VMA_UFFD = 64,		/* registered with userfaultfd(2) */
 	VMA_DONTDUMP = 128,	/* MADV_DONTDUMP of madvise(2) */
-	VMA_SMAPS = 240,	/* all flags that smaps shows */
+	VMA_SMAPS = 240,	/* all flags that file "smaps" shows */
 	VMA_ALONE = 256 /* no present page is mapped by another process */
 };
 
-struct vma {			/* mapping: proc_pid_maps(5) */
+struct vma {			/* a mapping; see proc_pid_maps(5) */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	uint64_t	 off;	/* offset in the file, in bytes */
@@ -50,7 +50,7 @@ bool		 vma_isring(const struct vma *v);
 const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
 void		 vmas_free(struct vmas *l);
 
-struct openfile {		/* open descriptor: proc_pid_fdinfo(5) */
+struct openfile {		/* an open descriptor; see proc_pid_fdinfo(5) */
 	int		 fd;
 	unsigned int	 flags;	/* flags of open(2) */
 	uint64_t	 pos;
@@ -61,8 +61,7 @@ struct openfile {		/* open descriptor: proc_pid_fdinfo(5) */
 	char		*path;	/* owned */
 };
 
-enum regset {			/* register sets of PTRACE_GETREGSET,
-				   ptrace(2) */
+enum regset { /* register sets of PTRACE_GETREGSET; see ptrace(2) */
 	REGSET_PRSTATUS,
 	REGSET_FPREGS,
 	REGSET_XSTATE,
@@ -74,7 +73,7 @@ struct bytes {
 	size_t		 len;
 };
 
-struct task {			/* process or thread */
+struct task {			/* a process or thread */
 	pid_t		 tid;
 	pid_t		 pid;	/* process that the thread belongs to */
 	pid_t		 ppid;
@@ -91,9 +90,9 @@ struct task {			/* process or thread */
 	uint64_t	 age;
 	uint64_t	 memkb;	/* resident memory in kilobytes */
 	int		 nice;
-	bool		 kernel; /* kernel thread */
-	bool		 exiting; /* exiting */
-	bool		 worker; /* kernel's worker thread in a process:
+	bool		 kernel; /* this is a kernel thread */
+	bool		 exiting; /* the thread is exiting */
+	bool		 worker; /* a kernel worker thread within a process; see
 				    io_uring(7) */
 	struct bytes	 reg[REGSET_MAX]; /* borrowed */
 	struct vmas	 vma;	/* owned; empty for a thread */

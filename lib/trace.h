@@ -10,9 +10,9 @@
 struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 type;	/* enum perfrec_type, or an unknown type */
 	uint32_t	 misc;
-	uint64_t	 id;	/* number of the event that made it */
-	uint64_t	 time;	/* nanoseconds of CLOCK_MONOTONIC */
-	uint32_t	 pid;	/* process in whose context it happened */
+	uint64_t	 id; /* number of the event that the record is about */
+	uint64_t	 time;	/* time in nanoseconds of CLOCK_MONOTONIC */
+	uint32_t	 pid; /* process in whose context the event happened */
 	uint32_t	 tid;
 	uint64_t	 ip;	/* SAMPLE: address of the instruction */
 	uint64_t	 addr;	/* SAMPLE: address accessed; MMAP2: start of
@@ -31,27 +31,27 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 ctid;
 	uint32_t	 parent; /* FORK, EXIT: its parent process */
 	uint32_t	 ptid;
-	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of events */
+	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of lost events */
 };
 
 enum trace_kind {		/* kinds of events, with their arguments */
 	TRACE_MINOR,		/* page fault handled without I/O */
 	TRACE_MAJOR,
-	TRACE_FAULT, /* page fault begun; used if there is no tracepoint */
+	TRACE_FAULT, /* a page fault began; used if there is no tracepoint */
 	TRACE_USER,		/* fault in user mode: address, instruction,
 				   x86 error code */
 	TRACE_KERNEL, /* fault in kernel mode: arguments as for USER */
 	TRACE_SIGNAL,		/* SIGBUS or SIGSEGV: number, code */
-	TRACE_CALL,		/* system call: its number, six arguments */
-	TRACE_RETURN,		/* system call returned: its number, result */
+	TRACE_CALL, /* a system call: its number and six arguments */
+	TRACE_RETURN, /* a system call returned: its number and result */
 	TRACE_PAGEALLOC,	/* args: frame, order, gfp flags */
 	TRACE_PAGEFREE,		/* args: frame, order */
 	TRACE_PAGEFREES,	/* args: frame */
 	TRACE_KMALLOC,		/* args: call site, address, bytes requested,
 				   bytes allocated, gfp flags */
 	TRACE_KFREE,		/* args: call site, address */
-	TRACE_CACHEALLOC,	/* as KMALLOC; name has the cache */
-	TRACE_CACHEFREE,	/* as KFREE; name has the cache */
+	TRACE_CACHEALLOC, /* args as for KMALLOC; name has the slab cache */
+	TRACE_CACHEFREE,	/* args as for KFREE; name has the slab cache */
 	TRACE_EVENTS,		/* number of kinds that are perf events */
 	TRACE_MMAP = TRACE_EVENTS, /* mapping created; its range includes
 				      merged neighbors */
@@ -69,7 +69,8 @@ struct tpflags;
 struct trace {
 	enum trace_kind	 kind;
 	uint64_t	 arg[TRACE_ARGS];
-	char		 name[64]; /* CACHEALLOC, CACHEFREE: slab cache */
+	char		 name[64]; /* CACHEALLOC, CACHEFREE: name of the slab
+				      cache */
 	const struct tpflags *flags; /* borrowed; names of flags in args;
 					NULL: not a tracepoint */
 	const struct perfrec *rec; /* borrowed */
@@ -110,7 +111,8 @@ const char	*tpflags_string(const struct tpflags *f, uint64_t flags,
  */
 struct ksym {
 	uint64_t	 addr;
-	const char	*name;	/* borrowed from text */
+	const char	*name;	/* borrowed; points into the text of struct
+				   ksyms */
 };
 
 struct ksyms {			/* must be zeroed before first use */

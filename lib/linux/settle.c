@@ -6,8 +6,8 @@
 #include "linux/stop/stop.h"
 #include "live.h"
 
-enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
-				   become a zombie */
+enum { ENDING_MS = 20 };	/* time for an exiting process to become a
+				   zombie, in milliseconds */
 
 /*
  * Return true if process p, whose threads have all ended, is a zombie. If it is

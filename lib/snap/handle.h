@@ -9,7 +9,7 @@
 #include "snap_write.h"
 
 struct snap_mapping {
-	struct vma	 vma;	/* its name is owned */
+	struct vma	 vma;	/* the mapping's name is owned */
 	char		 perms[5];
 };
 

@@ -14,7 +14,8 @@
  */
 static const struct regnames {
 	const char	*machine;
-	const char	*const name[36]; /* ends with NULL */
+	const char	*const name[36]; /* names of registers; the last is
+					    NULL */
 } machines[] = {
 	{ "amd64",
 	    { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9",

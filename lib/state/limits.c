@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { COLUMN = 25 };		/* column where the name ends */
+enum { COLUMN = 25 };		/* column at which the name of a limit ends */
 
 static bool
 limit_word(struct scan *t, uint64_t *v)

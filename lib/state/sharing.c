@@ -12,7 +12,7 @@
 
 struct sharer {			/* range of a store that a process has */
 	uint64_t	 store;
-	uint64_t	 at;	/* first kilobyte */
+	uint64_t	 at;	/* index of the first kilobyte */
 	uint64_t	 end;	/* exclusive */
 	uint64_t	 pid;
 };
@@ -23,7 +23,7 @@ struct cell {			/* range of a store of which each process has
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */
 	uint64_t	 pid[2]; /* the two lowest IDs of processes that have
-				    it; 0: none */
+				    the range; 0: none */
 };
 
 struct sharing {
@@ -66,7 +66,7 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
-struct edge {			/* start or end of a range of a process */
+struct edge {			/* start or end of a range that a process has */
 	uint64_t	 store;
 	uint64_t	 at;
 	size_t		 proc;
@@ -85,7 +85,7 @@ struct sweep {			/* sweep over the edges of n processes, in
 				   current range */
 	uint64_t	*has;	/* bit set of processes that have the current
 				   range */
-	uint64_t	 all;	/* sum of depth */
+	uint64_t	 all;	/* sum of all elements of depth */
 };
 
 static void

@@ -60,7 +60,7 @@ enum {				/* bits of STAT_FLAGS: linux/sched.h */
 
 struct procstat {
 	char		 comm[64];
-	char		 state;	/* '\0': unknown */
+	char		 state;	/* state letter; '\0': unknown */
 	uint64_t	 v[STAT_FIELDS]; /* negative values are sign-extended */
 };
 
@@ -112,10 +112,10 @@ void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
 
 enum filelock_kind {		/* kind of lock, by the call that sets it */
 	LOCK_OTHER,		/* unknown kind */
-	LOCK_POSIX,		/* fcntl(2), F_SETLK; owned by a process */
-	LOCK_FLOCK,		/* flock(2) */
-	LOCK_OFD, /* fcntl(2), F_OFD_SETLK */
-	LOCK_LEASE /* fcntl(2), F_SETLEASE */
+	LOCK_POSIX, /* set by F_SETLK of fcntl(2); owned by a process */
+	LOCK_FLOCK,		/* set by flock(2) */
+	LOCK_OFD, /* set by F_OFD_SETLK of fcntl(2) */
+	LOCK_LEASE /* set by F_SETLEASE of fcntl(2) */
 };
 
 struct filelock {
@@ -124,8 +124,8 @@ struct filelock {
 	enum { LOCKED_READ, LOCKED_WRITE, LOCKED_NOT } type;
 	bool		 breaking; /* the lease is being broken */
 	uint64_t	 start;	/* byte offset of the locked range */
-	uint64_t	 len;	/* bytes of the locked range; 0: to the end
-				   of the file */
+	uint64_t	 len;	/* length of the locked range, in bytes; 0: up
+				   to the end of the file */
 };
 
 bool		 filelock_next(struct scan *text, struct filelock *l);
@@ -213,7 +213,7 @@ struct taskstate {
 	uint64_t	 gid[4];
 	bool		 has_umask;
 	unsigned int	 umask;
-	uint64_t	 pending; /* bit set of signals */
+	uint64_t	 pending; /* bit set of pending signals */
 	uint64_t	 blocked;
 	bool		 has_cursig;
 	unsigned int	 cursig; /* signal in the core that the state was read

@@ -16,11 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES = 16 };		/* files that the proxy keeps open */
+enum { FILES = 16 }; /* maximum number of files that the proxy keeps open */
 
-struct range {			/* a range to read */
+struct range {			/* a range of a file, or of memory, to read */
 	uint64_t	 file;	/* number of a file that the proxy opened; 0:
-				   use the descriptor that was sent, or pid */
+				   read from the descriptor that was sent, or
+				   from process pid */
 	pid_t		 pid;	/* process whose memory is read; 0: none */
 	uint64_t	 at;
 	uint64_t	 len;
@@ -34,7 +35,7 @@ struct range {			/* a range to read */
 static int
 proc_serve(struct serving *s)
 {
-	enum { LEAST = 4096 };	/* minimum free bytes for a read */
+	enum { LEAST = 4096 };	/* minimum free space for a read, in bytes */
 	uint8_t *to;
 	size_t room;
 	ssize_t n;

@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 500,		/* minimum time for a /proc file, even when the
-				   time is up */
-	GRACE_LATE_MS = 20, /* GRACE_MS after LATE missed answers */
+	GRACE_MS = 500,		/* minimum time limit for a /proc file, even if
+				   less time is left */
+	GRACE_LATE_MS = 20, /* used instead of GRACE_MS after LATE missed
+			       answers */
 	LATE = 8,
-	SLICE_MS = 16		/* time between checks of the proxy */
+	SLICE_MS = 16		/* maximum time between checks of the proxy */
 };
 
-struct missed {			/* an object whose answer did not come in
-				   time */
+struct missed { /* an object about which no answer came in time */
 	enum proxy_kind	 kind;
 	uint64_t	 id;
 	char		 what[256];
@@ -124,7 +124,8 @@ time_allowed(const struct proxy_key *k)
 	if (has || !proxies.held)
 		return has ? 0 : proxies.most;
 	if (k->kind == KEY_OPEN)	/* leave time for other questions,
-					   because open files may be many */
+					   because there may be many open
+					   files */
 		return proxies.left / 2;
 	if (k->kind != KEY_PROC)
 		return proxies.left;

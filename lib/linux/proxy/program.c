@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum output of a program in
-					   bytes */
+enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,
+					   in bytes */
 
 /*
  * Execute the program argv. The program gets descriptor in as standard input,

@@ -71,15 +71,15 @@ _Static_assert(MAX_PROXY % MAX_MACHINE_PAGE == 0, "pages fit into answers");
  */
 struct serving {
 	const void	*arg;	/* borrowed; argument of the question */
-	size_t		 len;	/* bytes of arg */
+	size_t		 len;	/* length of arg, in bytes */
 	int		 fd;	/* descriptor that came with the question,
 				   closed after the answer; -1: none. A function
-				   sets it to -1 to keep the descriptor */
-	int		 out;	/* descriptor to return, closed after the
-				   answer; -1: none */
+				   that keeps the descriptor sets this to -1 */
+	int		 out;	/* descriptor to send with the answer, and then
+				   to close; -1: none */
 	bool		 last;	/* set to end the proxy after this answer */
 	int		 sock;
-	size_t		 n;	/* bytes in buf */
+	size_t		 n;	/* number of bytes in buf */
 	uint8_t		 buf[MAX_PROXY]; /* part of the answer that is not yet
 					    sent */
 };
@@ -103,7 +103,7 @@ enum proxy_kind {		/* kind of object that may block the proxy */
  * The proxies, which run at the same time. Each answers one question at a time.
  */
 enum {
-	PROXY_FIRST, /* answers all questions that the other two do not */
+	PROXY_FIRST, /* answers all questions that the other proxies do not */
 	PROXY_PEEKER,		/* peeks at socket queues: socket/peek.c */
 	PROXY_UNLOCKER, /* locks and unlocks connections: socket/tcpunlock.c */
 	PROXY_LANES
@@ -112,14 +112,14 @@ enum {
 struct proxy_key {		/* object that may block the proxy */
 	enum proxy_kind	 kind;
 	uint64_t	 id;	/* number of the device, process, file etc. */
-	const char	*what;	/* borrowed; description for the user */
+	const char	*what;	/* borrowed; description of the object, for
+				   messages */
 	size_t		 lane;	/* index of the proxy to ask */
 };
 
 struct proxy_question {
 	struct proxy_key key;
-	proxy_fn	 fn;	/* function that the proxy runs, with the
-				   members below */
+	proxy_fn	 fn; /* function that the proxy runs with arg and fd */
 	const void	*arg;	/* borrowed */
 	size_t		 len;
 	int		 fd;	/* borrowed; -1: none */
@@ -172,10 +172,10 @@ ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
 
 /* ask.c: questions about files and memory of targets */
 struct proxy_file {		/* a file opened by the proxy */
-	bool		 elf;	/* starts with an ELF header */
-	int		 unread; /* errno if its start could not be read,
-				    else 0 */
-	long		 type;	/* statfs(2) type of its file system */
+	bool		 elf;	/* the file starts with an ELF header */
+	int		 unread; /* errno if the start of the file could not be
+				    read, else 0 */
+	long		 type;	/* type of the file system, as in statfs(2) */
 	struct stat	 st;
 };
 

@@ -16,8 +16,8 @@
  * answer consists of one or more messages; each has this header and bytes.
  */
 struct proxy_answer {
-	int		 error;	/* an errno, or 0; if not 0, the bytes are a
-				   message for the user */
+	int		 error;	/* an errno, and a message for the user in the
+				   bytes that follow; 0: success */
 	bool		 more;	/* another message of this answer follows */
 	bool		 last;	/* the proxy exits after this answer */
 };
@@ -29,7 +29,7 @@ struct proxies {
 	bool		 held;	/* processes are stopped */
 	uint64_t	 most;	/* time limit in ns: for one answer, or for all
 				   answers during a stop */
-	uint64_t	 left;	/* time left in ns during a stop */
+	uint64_t	 left;	/* time left for answers during a stop, in ns */
 };
 
 struct lane {			/* a proxy; one thread at a time asks it */

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 enum {
-	MAX_NOTES = 512 << 20,	/* in bytes; one thread takes up to 20,000 */
-	MAX_GAP = 64 << 20	/* bytes between the ELF header and the
-				   notes: each program header takes 56, and
-				   there may be one for each mapping */
+	MAX_NOTES = 512 << 20,	/* maximum length of the notes, in bytes; one
+				   thread takes up to 20,000 */
+	MAX_GAP = 64 << 20	/* maximum number of bytes between the ELF
+				   header and the notes: each program header
+				   takes 56, and there may be one for each
+				   mapping */
 };
 
 /*

@@ -18,12 +18,13 @@ struct smap;
 
 enum hold {			/* whether we trace or have stopped a thread */
 	HOLD_NONE,
-	HOLD_SEIZED,		/* traced by us and running */
-	HOLD_INTERRUPTED,	/* running, but PTRACE_INTERRUPT was sent */
-	HOLD_STOPPED,		/* stopped by us */
-	HOLD_FOREIGN,		/* traced by another process */
-	HOLD_BUSY,		/* did not stop in time */
-	HOLD_DUMPED,		/* does not run while the kernel dumps core */
+	HOLD_SEIZED,		/* the thread is traced by us, and runs */
+	HOLD_INTERRUPTED,	/* the thread runs, but PTRACE_INTERRUPT was
+				   sent to it */
+	HOLD_STOPPED,		/* the thread was stopped by us */
+	HOLD_FOREIGN,		/* the thread is traced by another process */
+	HOLD_BUSY,		/* the thread did not stop in time */
+	HOLD_DUMPED, /* the thread does not run while the kernel dumps core */
 	HOLD_GONE
 };
 
@@ -46,17 +47,17 @@ struct lthread {
 					   hold is HOLD_FOREIGN */
 	char		 state;		/* state letter of proc_pid_stat(5)
 					   before we stopped it */
-	struct filelist	 seen;	/* owned; files for rec, read before the thread
-				   was stopped or with ptrace(2) */
+	struct filelist	 seen;	/* owned; files for "rec" that were read before
+				   the thread was stopped, or with ptrace(2) */
 	struct seencall	 seencall;	/* system call that the thread was in
 					   before we stopped it */
-	bool		 regs;		/* its registers were read */
+	bool		 regs;		/* the thread's registers were read */
 	struct bytes	 general;	/* owned; general registers, until
 					   they are moved to rec */
 	/* not the first thread of its process: its record is put together
 	   when it is taken, without reading more */
 	bool		 later;
-	struct filelist	 rec;		/* owned; its finished record */
+	struct filelist	 rec; /* owned; finished record of the thread */
 };
 
 TAILQ_HEAD(lthreads, lthread);
@@ -67,8 +68,8 @@ struct rootid {			/* identity of the root directory of a
 	uint64_t	 ino;	/* inode of the directory; 0: unknown */
 	uint64_t	 mount;	/* mount ID of the mount that the directory
 				   is on */
-	uint64_t	 dev;	/* device number, since a btrfs mount has
-				   several */
+	uint64_t	 dev;	/* device number of the directory, since a btrfs
+				   mount has several */
 };
 
 /*
@@ -89,17 +90,17 @@ struct common {			/* sizes of private memory without a file, in
 				   memory */
 	uint64_t	 end;
 	uint64_t	 most;	/* kilobytes of shared memory in the mapping
-				   start..end */
+				   from start to end */
 };
 
 struct dumpthread {		/* a thread, as the notes of a core describe
 				   it */
 	struct bytes	 general; /* borrowed; general registers */
-	int		 signal; /* pr_cursig, the last signal it received;
-				    0: none */
+	int		 signal; /* pr_cursig, the last signal that the thread
+				    received; 0: none */
 	uint64_t	 blocked; /* signal mask; a 32-bit core has only
 				     signals 1 to 32 */
-	size_t		 at;	/* offset of its next note */
+	size_t		 at;	/* offset of the thread's next note */
 };
 
 struct dumpnote {
@@ -133,53 +134,58 @@ struct lproc {
 				   read: one of its own that is alive, or its
 				   clone; 0: it has no memory */
 	struct lthreads	 threads;
-	struct tids	 tids;	/* tree of its threads, by thread ID */
-	bool		 found;	/* found by name, cgroup or -r, not given by
-				   process ID */
+	struct tids	 tids; /* tree of the process's threads, by thread ID */
+	bool		 found;	/* the process was found by name, cgroup or -r,
+				   not given by process ID */
 	bool		 kernel; /* a kernel thread */
-	struct coredump	*core;	/* owned; its registers, if it is dumping core;
-				   else NULL */
-	bool		 skip;	/* left out of the snapshot */
+	struct coredump	*core;	/* owned; registers of the process, if it is
+				   dumping core; else NULL */
+	bool		 skip;	/* the process is left out of the snapshot */
 	bool		 inert;	/* system calls cannot be injected; the user
 				   was warned */
-	uint64_t	 when; /* when its record was read, in ms of now_ms() */
-	struct filelist	 files;	/* owned; files of its record that must not
-				   be read from its clone */
-	struct filelist	 links;	/* owned; links of its record, such as cwd
-				   and ns/mnt, read while it was stopped */
-	struct filelist	 fds;	/* owned; descriptor files of its record
-				   (fd/N, fdinfo/N) */
+	uint64_t	 when; /* time at which the record was read, in ms, as
+				  returned by now_ms() */
+	struct filelist	 files;	/* owned; files of the record that must not be
+				   read from the clone */
+	struct filelist	 links;	/* owned; links of the record, such as cwd and
+				   ns/mnt, read while the process was stopped */
+	struct filelist	 fds;	/* owned; descriptor files of the record (fd/N,
+				   fdinfo/N) */
 	char		*unopened; /* owned; error that cut the list of
 				      descriptors short, or NULL */
-	struct rootid	 root;	/* its root directory while it was stopped */
+	struct rootid	 root;	/* root directory of the process while it was
+				   stopped */
 	const struct bytes *mounts; /* borrowed; its mountinfo while it was
 				       stopped, or NULL */
-	unsigned int	 dumped; /* bits of its coredump_filter: core(5) */
-	uint64_t	 since;	/* when it was stopped, in ns of
-				   CLOCK_MONOTONIC; 0: it is not stopped */
-	uint64_t	 held;	/* how long it was stopped, in microseconds */
-	struct task	 task;	/* facts about its first thread */
+	unsigned int	 dumped; /* bits of the process's coredump_filter; see
+				    core(5) */
+	uint64_t	 since;	/* time at which the process was stopped, in ns
+				   of CLOCK_MONOTONIC; 0: it is not stopped */
+	uint64_t	 held;	/* how long the process was stopped, in
+				   microseconds */
+	struct task	 task; /* facts about the first thread of the process */
 	enum mapstate	 maps;
-	pid_t		 clone;	/* process ID of the clone that is read for
-				   it; 0: none */
-	pid_t		 origin; /* ID of one of its own threads, by which
-				    its memory can be read */
-	bool		 whole;	/* its clone has all of its mappings */
-	struct common	 common; /* memory that it shares with other
-				    processes */
+	pid_t		 clone;	/* process ID of the clone that is read instead
+				   of the process; 0: none */
+	pid_t		 origin; /* ID of one of the process's own threads, by
+				    which its memory can be read */
+	bool		 whole;	/* the clone has all mappings of the process */
+	struct common	 common; /* memory that the process shares with
+				    others */
 	struct lproc	*head;	/* borrowed; process whose clone is read for
 				   this one as well, or NULL: clone/family.c */
-	struct source	*memory; /* borrowed; source of its memory, or NULL */
-	struct inject	*calls;	/* owned; state of calls injected into its
+	struct source	*memory; /* borrowed; source of the process's memory, or
+				    NULL */
+	struct inject	*calls;	/* owned; state of calls injected into the
 				   clone, or NULL */
-	struct bytes	 cgroup; /* owned; text of its /proc/PID/cgroup, to
-				    compare its threads with; empty if it is
-				    in no cgroup */
-	char		*limit;	/* owned; sentence with the tightest memory
-				   limit that its clone is under, or NULL */
-	atomic_bool	 ended;	/* its clone has ended, and we have waited
-				   for it */
-	atomic_bool	 lost;	/* its clone was killed before it was read
+	struct bytes	 cgroup; /* owned; text of /proc/PID/cgroup, to compare
+				    threads with; empty if the process is in no
+				    cgroup */
+	char		*limit;	/* owned; sentence about the tightest memory
+				   limit that the clone is under, or NULL */
+	atomic_bool	 ended;	/* the clone has ended, and we have waited for
+				   it */
+	atomic_bool	 lost;	/* the clone was killed before it was read
 				   completely */
 	struct pagerun	*huge;	/* owned; runs of huge pages that it and its
 				   clone share, in ascending order */
@@ -218,14 +224,15 @@ enum step {			/* phases of the stop whose time is measured */
 
 struct steps {
 	enum step	 now;
-	uint64_t	 since; /* when this step began, in ns of now_ns() */
+	uint64_t	 since; /* time at which this step began, in ns, as
+				   returned by now_ns() */
 	uint64_t	 spent[NSTEP];	/* ns spent in each step */
 };
 
 struct sched_boost {		/* real-time scheduling in the stop:
 				   linux/freeze.c */
 	pid_t		 tid;	/* thread with real-time priority; 0: none */
-	int		 policy; /* scheduling policy to be restored,
+	int		 policy; /* scheduling policy to be restored; see
 				    sched(7) */
 };
 
@@ -233,14 +240,16 @@ struct setfile {		/* a file that processes map: setfile.c */
 	RB_ENTRY(setfile) entry;
 	uint64_t	 dev;
 	uint64_t	 ino;
-	uint64_t	 bytes;	/* for a file in memory: bytes resident in
-				   the process that has most of it */
-	struct shmcopy	*shmcopy; /* owned by file/shared.c; copy of its
+	uint64_t	 bytes;	/* for a file in memory: number of its bytes
+				   resident in the process that has most of
+				   it */
+	struct shmcopy	*shmcopy; /* owned by file/shared.c; copy of the file's
 				     shared memory */
 	struct carry	*carry;	/* owned by file/carry.c; file embedded in
 				   the snapshot */
 	struct skippable *skippable; /* owned by clone/skippable.c; root
-					directories in which it is skipped */
+					directories in which the file is
+					skipped */
 };
 
 RB_HEAD(setfiles, setfile);
@@ -269,18 +278,19 @@ struct live {
 	struct setfiles	 byfile; /* files that the processes map: setfile.c */
 	size_t		 nshm; /* number of copies of shared memory:
 				  file/shared.c */
-	uint64_t	 shmem;	/* estimated bytes to copy while processes are
-				   stopped */
+	uint64_t	 shmem;	/* estimated number of bytes to copy while
+				   processes are stopped */
 	struct source	*vdso;		/* borrowed; copy of our own [vdso] */
-	uint64_t	 vdsolen;	/* bytes of our [vdso]; 0: not looked
-					   for yet */
+	uint64_t	 vdsolen;	/* length of our [vdso] in bytes; 0: not
+					   looked for yet */
 	struct liveopts	 opts;
 	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones:
 				     clone/clone.c */
 	atomic_bool	 watched; /* the thread watcher is running */
 	bool		 incomplete;
-	bool		 parted; /* like incomplete, but not set for zombies */
+	bool		 parted; /* like "incomplete", but not set for
+				    zombies */
 	bool		 lost;	/* copies made while processes were stopped
 				   could not be written */
 	bool		 monitor; /* a process has a userfaultfd(2) descriptor
@@ -290,9 +300,9 @@ struct live {
 	bool		 parked; /* processes stay stopped when they are
 				    released */
 	struct steps	 steps; /* time spent in each step of the stop */
-	uint64_t	 copied;	/* bytes that processes wrote to, and
-					   the kernel copied, while they had
-					   clones */
+	uint64_t	 copied;	/* number of bytes that the kernel
+					   copied because processes that had
+					   clones wrote to them */
 	size_t		 nmissed;	/* unanswered proxy requests that the
 					   user was already warned of */
 };

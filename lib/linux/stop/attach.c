@@ -25,7 +25,8 @@
 #define sigev_notify_thread_id	_sigev_un._tid
 #endif
 
-enum { SEIZE_MS = 20 };		/* longer than most calls of execve(2) take */
+enum { SEIZE_MS = 20 };		/* time limit, longer than most calls of
+				   execve(2) take */
 
 static _Thread_local sigjmp_buf late;
 static _Thread_local volatile sig_atomic_t attaching;

@@ -36,8 +36,10 @@ struct pipeline {		/* how our output reaches other processes */
 					   socket; 0: none */
 	bool		 grew;
 	pid_t		 pid; /* process whose descriptors are searched */
-	bool		 reads; /* pid reads one of these pipes */
-	bool		 filters; /* pid reads one as its standard input */
+	bool		 reads; /* process pid reads a pipe that carries our
+				   output */
+	bool		 filters; /* process pid reads such a pipe as its
+				     standard input */
 };
 
 static bool

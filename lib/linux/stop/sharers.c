@@ -29,8 +29,8 @@ enum {
 struct sharer {			/* a process that may share memory */
 	uint64_t	 stack;	/* start address of its stack */
 	pid_t		 pid;
-	pid_t		 with;	/* process of the set that it shares memory
-				   with; 0: this one is in the set */
+	pid_t		 with;	/* process of the set that this one shares
+				   memory with; 0: this one is in the set */
 };
 
 struct sharers {

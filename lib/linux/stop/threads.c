@@ -25,11 +25,11 @@
 
 enum {				/* time limits for threads to stop */
 	AWAIT_US = 10000,
-	STARVED_US = 3000000	/* limit while a thread is only waiting for a
+	STARVED_US = 3000000	/* limit for a thread that is only waiting for a
 				   processor */
 };
 
-enum { SIGINFO = 128 };		/* bytes of a siginfo_t */
+enum { SIGINFO = 128 };		/* size of a siginfo_t, in bytes */
 
 CMP(lthread_cmp, struct lthread, tid)
 TREE_GENERATE(tids, lthread, bytid, lthread_cmp)

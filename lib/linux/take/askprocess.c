@@ -20,7 +20,8 @@
 
 enum {
 	NSIGNALS = 64,
-	ROOM = 448, /* guaranteed bytes of scratch memory: inject_scratch() */
+	ROOM = 448, /* minimum size of the scratch memory, in bytes:
+		       inject_scratch() */
 	MAX_KEYS = ROOM / 4,
 	GET_TID_ADDRESS = 40, /* option of prctl(2), since Linux 3.5 */
 	GET_REGISTRATIONS = 1 << 9	/* command of membarrier(2), since

@@ -37,14 +37,15 @@ struct taking {
 				   clone */
 	struct source	*alone;	/* borrowed; pages that no other process
 				   maps, or NULL */
-	struct source	*far;	/* borrowed; the memory read through the
+	struct source	*far;	/* borrowed; source of memory read through the
 				   proxy, or NULL */
 	struct source	*from;	/* borrowed; source of the pages of vma */
-	uint64_t	 shift;	/* add this to an address to get the offset
-				   in from */
+	uint64_t	 shift;	/* add this to an address to get its location in
+				   the source "from" */
 	struct source	*text;	/* borrowed; the executable, or NULL */
 	const struct vma *vma;	/* borrowed; the current mapping */
-	const struct vma *vdso;	/* borrowed; the [vdso], taken whole */
+	const struct vma *vdso;	/* borrowed; mapping [vdso], which is taken
+				   whole */
 	struct source	*file;	/* borrowed; file of vma, or NULL */
 	int		 fd;	/* borrowed; descriptor of file; -1: do not
 				   look for holes */
@@ -54,9 +55,10 @@ struct taking {
 				   already */
 	enum treatment	 how;
 	struct buf	*pages;	/* borrowed; the record's file "pages" */
-	uint64_t	 ownstart;	/* start of the last run of own
-					   pages, not yet written to pages */
-	uint64_t	 ownend; /* end of the run (exclusive); 0: no run */
+	uint64_t	 ownstart;	/* start of the last run of own pages,
+					   which is not yet in "pages" */
+	uint64_t	 ownend; /* end of that last run (exclusive); 0: no
+				    run */
 };
 
 /*
@@ -179,7 +181,8 @@ take_run(void *arg, const struct pagerun *r)
 	    !(r->what & PM_GUARD) &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
 	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
-		return 0; /* the next take_gap() takes it with its neighbours */
+		return 0; /* the next take_gap() takes this run with its
+			     neighbours */
 	if (take_gap(k, start) == -1)
 		return -1;
 	k->done = end;

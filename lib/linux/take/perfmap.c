@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 64 * 1024 * KB };	/* maximum size of a map, in bytes */
+enum { MOST = 64 * 1024 * KB };	/* maximum size of a perf map, in bytes */
 
 /*
  * Return true if a process of user uid can be trusted to have written a file

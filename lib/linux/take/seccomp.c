@@ -19,7 +19,7 @@
 
 struct filters {		/* the distinct filters found so far in all
 				   threads */
-	struct bytes	*v;	/* owned; so is the data of each */
+	struct bytes	*v;	/* owned, as is the data of each filter */
 	size_t		 n;
 };
 

@@ -34,15 +34,15 @@
 
 enum {
 	TOGETHER = 256,		/* maximum number of runs read with one call */
-	LEAST_KB = 64 /* kilobytes that make process_vm_readv(2) worthwhile */
+	LEAST_KB = 64 /* minimum number of kilobytes for process_vm_readv(2) */
 };
 
 struct livesource {
 	struct source	 src;
 	struct lproc	*proc;		/* borrowed */
 	bool		 again;		/* value of liveopts.again */
-	bool		 far;		/* read through the proxy, as pages
-					   may never arrive */
+	bool		 far;		/* memory is read through the proxy,
+					   because pages may never arrive */
 	pid_t		 tid;
 	int		 mem;		/* owned; -1: not open */
 	int		 pagemap;	/* owned; -1: not open */

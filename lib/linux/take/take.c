@@ -37,7 +37,8 @@ struct taker {			/* the thread that captures stopped processes */
 	pthread_cond_t	 wanted;
 	size_t		 ngiven;	/* number of processes and threads
 					   that live_next() has returned */
-	size_t		 nready;	/* number that live_next() may return */
+	size_t		 nready;	/* number of processes and threads that
+					   live_next() may return */
 	bool		 done;
 	bool		 failed;
 	char		 why[1024];
@@ -151,7 +152,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	if (!leads || lp->clone != 0)
 		thread_finish(k->live, lp, th);
 	take_room(k);
-	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array */
+	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
+					 the snapshot */
 	p = snap_add(k->snap, (uint64_t)th->tid);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)

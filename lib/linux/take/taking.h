@@ -11,7 +11,8 @@
 #include <signal.h>
 
 /* threadattrs.c: attributes of a thread that need no injected call */
-enum { NSPACES = 7 }; /* kinds of namespaces that may be a thread's own */
+enum { NSPACES = 7 }; /* number of kinds of namespaces that may be a thread's
+			 own */
 
 void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
 void		 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
@@ -77,7 +78,7 @@ struct asking {			/* a process or thread in which calls are
 	struct lproc	*proc;	/* borrowed; process of the thread */
 	struct filelist	*to;	/* borrowed; record that receives the answers */
 	int		 rc;	/* 0; or -1, with why set: no more calls are
-				   made in it */
+				   made in the process or thread */
 	char		 why[256];
 	uint64_t	 arg[6]; /* arguments of the last call */
 	int64_t		 ret;	/* result of the last call */
@@ -90,8 +91,8 @@ enum { MAX_ASKED = 32 };
 struct round {			/* processes that are asked at once */
 	struct asking	 v[MAX_ASKED];
 	size_t		 n;
-	bool		 rest;	/* ask for state that clone and process have in
-				   common */
+	bool		 rest;	/* ask for the state that a clone has in common
+				   with its process */
 	sigset_t	 ours;	/* our signal mask before the rounds */
 };
 

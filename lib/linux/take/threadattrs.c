@@ -22,7 +22,7 @@
  * unshare(2) or setns(2).
  */
 enum { NKCMP = 2 };		/* number of resources that kcmp(2) compares:
-				   the first elements of apart */
+				   the first elements of "apart" */
 
 static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",

@@ -13,22 +13,25 @@
  * A kernel resource that descriptors or processes can share: an open file
  * description, a descriptor table and other types of kcmp(2), or an inode.
  */
-enum { RESOURCE_INODE = 1000 };	/* a kind that is not a type of kcmp(2) */
+enum { RESOURCE_INODE = 1000 };	/* a kind of resource for which kcmp(2) has no
+				   type */
 
 struct resource {
 	RB_ENTRY(resource)	 entry;
 	int		 kind;
-	uint64_t	 dev;	/* device number of a file or inode; else 0 */
+	uint64_t	 dev;	/* device number, if the resource is a file or
+				   inode; else 0 */
 	uint64_t	 ino;
 	pid_t		 pid;	/* a thread that has the resource */
 	unsigned long	 fd;	/* descriptor number in pid */
-	const struct kcmp_epoll_slot *slot; /* borrowed; only in a key, for a
-					       file that an epoll set of pid
-					       watches */
-	uint64_t	 id;	/* its number in the record */
+	const struct kcmp_epoll_slot *slot; /* borrowed; set only in a search
+					       key, for a file that an epoll set
+					       of pid watches */
+	uint64_t	 id;	/* number of the resource in the record */
 	bool		 unsure; /* kcmp(2) failed; the resource may be
 				    identical to another */
-	bool		 recorded; /* already in the record of a process */
+	bool		 recorded; /* the resource is already in the record of a
+				      process */
 };
 
 RB_HEAD(resources, resource);
@@ -58,8 +61,9 @@ struct files {
 				    recorded; 0: none */
 	int		 peekerfd; /* owned; pidfd of peeker, or -1 */
 	struct fdref	*passed; /* owned; open files that were received from
-				    sockets and that no process has open; fd
-				    is a descriptor of a socket peeker */
+				    sockets and that no process has open; member
+				    fd of each is a descriptor of a socket
+				    peeker */
 	size_t		 npassed;
 	size_t		 npassedrec; /* number of entries in passed that are
 					already recorded */
@@ -85,8 +89,8 @@ typedef void	(*filerec_fn)(struct filerec *t);
  * The record of an open file description while it is built.
  */
 struct filerec {
-	struct live	*live;	/* pointers are borrowed unless marked as
-				   owned */
+	struct live	*live;	/* borrowed, as are all pointers here that are
+				   not marked as owned */
 	struct snap	*snap;
 	const struct lproc *proc;
 	const struct fdset *set;
@@ -100,13 +104,14 @@ struct filerec {
 				   -1: none */
 	char		*link;	/* owned; target of /proc/PID/fd/N */
 	char		*info;	/* owned; text of /proc/PID/fdinfo/N */
-	struct fdinfo	 fdinfo; /* fields of info that all kinds of files
+	struct fdinfo	 fdinfo; /* fields of the text in "info" that all files
 				    have */
 	unsigned int	 flags;	/* open(2) flags */
-	unsigned int	 mode;	/* mode, dev and ino: as in stat(2) */
+	unsigned int	 mode;	/* mode, dev and ino are as in stat(2) */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	unsigned int	 rmajor; /* device number, if the file is a device */
+	unsigned int	 rmajor; /* major device number, if the file is a
+				    device */
 	unsigned int	 rminor;
 	bool		 held;	/* the file is a TCP connection that moves with
 				   the process */

@@ -12,21 +12,22 @@
 #include <unistd.h>
 
 struct inproxy_request {	/* argument of inproxy_serve() */
-	struct filerec	 t;	/* only scalars and proxyrec are valid in the
-				   proxy */
+	struct filerec	 t;	/* in the proxy, only its scalars and proxyrec
+				   are valid */
 	pid_t		 pid;	/* ID of the process */
-	pid_t		 mmtid;	/* ID of a thread that has its memory */
-	bool		 move;	/* live->opts.move */
+	pid_t		 mmtid;	/* ID of a thread that has the memory of process
+				   pid */
+	bool		 move;	/* value of live->opts.move */
 	uint64_t	 budget;
 };
 
 struct inproxy_reply {		/* head of the answer */
-	uint64_t	 spent;	/* bytes taken from the budget */
+	uint64_t	 spent;	/* number of bytes taken from the budget */
 	char		 why[sizeof ((struct filerec *)NULL)->why];
-	bool		 failed; /* out of memory */
+	bool		 failed; /* the proxy ran out of memory */
 	size_t		 len;	/* size of the record's lines, which follow */
-	char		 name[64]; /* name of the data after the lines; "":
-				      none */
+	char		 name[64]; /* name of the file whose data follows the
+				      lines of the record; "": none */
 };
 
 /*

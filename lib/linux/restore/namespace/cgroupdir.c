@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 enum {				/* limits */
-	MAX_VALUE = 4096,	/* maximum bytes of a property's value */
-	MAX_TEXT = 1024 * 1024, /* maximum bytes of cgroups/directories */
+	MAX_VALUE = 4096, /* maximum size of a property's value, in bytes */
+	MAX_TEXT = 1024 * 1024, /* maximum size of file "cgroups/directories",
+				   in bytes */
 	MAX_DEPTH = 32		/* maximum number of directory levels */
 };
 

@@ -219,7 +219,7 @@ roots_put(struct buf *text, const struct bytes *outside,
 				break;
 		n = (size_t)(in.path.end - in.path.s);
 		len = (size_t)(out.path.end - out.path.s);
-		n = n == 1 ? 0 : n;	/* the process is in the root */
+		n = n == 1 ? 0 : n; /* path "/": the process is in the root */
 		if (n > len || memcmp(out.path.end - n, in.path.s, n) != 0 ||
 		    memmem(out.path.s, len, "/..", 3) != NULL)
 			continue;

@@ -36,14 +36,16 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 	uint64_t	 userns;
 };
 
-enum { TAR_CHANGED = 1 };	/* exit status of tar(1): GNU tar, "Return
-				   values" */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum bytes of all archives, because
-					  processes are stopped */
+enum { TAR_CHANGED = 1 };	/* exit status of GNU tar if files changed while
+				   it read them */
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum size of all archives, in
+					  bytes: processes are stopped
+					  meanwhile */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
 	uint64_t	 dev;
-	int		 dir;	/* owned; its root directory */
+	int		 dir;	/* owned; descriptor of the root directory of
+				   the tmpfs */
 };
 
 struct mntvisit {
@@ -71,7 +73,7 @@ tmpfs_open(const char *point, dev_t dev)
 	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 	if (fd == -1)
 		fd = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	else	/* if this fails (older kernels), reading may change access
+	else	/* this fails on older kernels; reading may then change access
 		   times */
 		(void)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attr,
 		    sizeof attr);

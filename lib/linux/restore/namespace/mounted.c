@@ -18,7 +18,7 @@ struct mounted {
 	struct mounted	*next;	/* owned */
 	uint64_t	 ns;	/* number of the mount namespace */
 	struct rootid	 root;
-	struct bytes	 text;	/* owned; mountinfo */
+	struct bytes	 text;	/* owned; text of mountinfo */
 };
 
 /*

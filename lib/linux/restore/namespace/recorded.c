@@ -10,8 +10,8 @@
 
 struct spacerec {
 	struct spacerec *next;	/* owned */
-	char		*ns;	/* owned; text that identifies it, as for
-				   space_recorded() */
+	char		*ns;	/* owned; text that identifies what is recorded,
+				   as passed to space_recorded() */
 };
 
 /*

@@ -47,8 +47,7 @@ int		 netfilter_record(struct filelist *rec);
 void		 netpeers_record(struct filelist *rec, int fd);
 
 /* sysvspace.c: System V semaphores and message queues */
-struct owned {			/* members that all IPC objects have: struct
-				   ipc_perm */
+struct owned { /* members that all IPC objects have; see struct ipc_perm */
 	int		 key;
 	int		 id;
 	unsigned int	 mode;
@@ -60,8 +59,9 @@ struct owned {			/* members that all IPC objects have: struct
 
 struct ipcsegment {		/* a line of /proc/sysvipc/shm */
 	struct owned	 o;
-	uintmax_t	 size;	/* bytes */
-	uintmax_t	 attached; /* number of mappings in all processes */
+	uintmax_t	 size;	/* size in bytes */
+	uintmax_t	 attached; /* number of times that processes have
+				      attached the segment */
 };
 
 bool		 segment_parse(const char *line, struct ipcsegment *g);

@@ -20,10 +20,12 @@ enum { MSG_COPY = 040000 };	/* from linux/msg.h */
 
 enum {			/* limits, because stopped processes wait for the
 			   reads */
-	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages */
-	MAX_MESSAGES = 2048, /* messages; the kernel walks the queue for each */
-	MAX_VALUES = 65536,	/* semaphores */
-	MAX_SETS = 1024,	/* semaphore sets */
+	MAX_QUEUED = 8 * 1024 * 1024, /* maximum size of all messages, in
+					 bytes */
+	MAX_MESSAGES = 2048, /* maximum number of messages: the kernel walks the
+				queue for each */
+	MAX_VALUES = 65536,	/* maximum number of semaphores */
+	MAX_SETS = 1024,	/* maximum number of semaphore sets */
 	MAX_QUEUES = 1024
 };
 
@@ -36,7 +38,7 @@ struct reading {		/* how much of each limit is left */
 	struct filelist	*to;	/* borrowed; list that files are added to */
 };
 
-union semun {			/* as semctl(2) describes it */
+union semun {			/* an argument of semctl(2) */
 	int		 val;
 	unsigned short	*array;
 };

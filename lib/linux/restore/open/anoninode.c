@@ -81,7 +81,7 @@ struct target {			/* a file watched by an epoll set */
 	unsigned long long data;
 	uint64_t	 ino;
 	uint64_t	 dev;
-	size_t		 place;	/* its position in the kernel's order */
+	size_t		 place;	/* position of the file in the kernel's list */
 };
 
 static bool
@@ -210,7 +210,7 @@ foreign_record(struct filerec *t)
 }
 
 static const struct {
-	const char *link;	/* text after "anon_inode:" */
+	const char *link;	/* target of the link, after "anon_inode:" */
 	const char *type;
 	bool dup;		/* duplicate the descriptor; closing the
 				   duplicate has no side effects */

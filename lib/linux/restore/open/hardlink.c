@@ -19,18 +19,19 @@
 
 enum {
 	MAX_LINKS = 64,	/* maximum number of files; each uses a descriptor */
-	MAX_LEVELS = 32,	/* maximum parent directories searched */
-	LOOK_MS = 4000,		/* time limit for all files */
+	MAX_LEVELS = 32, /* maximum number of parent directories searched */
+	LOOK_MS = 4000,		/* time limit for all files together */
 	EACH_PART = 8		/* one file gets at most 1/8 of the time left */
 };
 
 struct hardlink {		/* a file whose name was deleted */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	char		*path;	/* owned; another name; NULL: not found */
+	char		*path;	/* owned; path of another name of the file;
+				   NULL: not found */
 	const char	*name;	/* borrowed; last component of path */
-	int		 dir;	/* owned; descriptor of the directory of path;
-				   -1: not found */
+	int		 dir;	/* owned; descriptor of the directory that path
+				   is in; -1: not found */
 };
 
 struct hardlinks {
@@ -41,11 +42,12 @@ struct hardlinks {
 struct search {
 	struct live	*live;		/* borrowed */
 	const struct lproc *proc;
-	uint64_t	 until;		/* time limit, in ms of now_ms() */
+	uint64_t	 until; /* deadline in ms, as returned by now_ms() */
 	struct bytes	 mounts;	/* owned */
-	char		 from[32]; /* root directory of the process; "": same as
-				      ours */
-	int		 root;		/* owned; descriptor of from, or -1 */
+	char		 from[32]; /* path of the process's root directory; "":
+				      the same as ours */
+	int		 root;		/* owned; descriptor of the process's
+					   root directory, or -1 */
 };
 
 static const struct hardlink *

@@ -148,7 +148,7 @@ device_type(const struct statx *sx)
 	unsigned int maj = sx->stx_rdev_major, min = sx->stx_rdev_minor;
 
 	if (maj == 1 && (min == 3 || min == 5 || (min >= 7 && min <= 9)))
-		return "chr";	/* null, zero, full, random, urandom */
+		return "chr"; /* devices null, zero, full, random and urandom */
 	return maj == 4 || maj == 5 || (maj >= 136 && maj <= 143) ||
 	    maj == 166 || maj == 188 || maj == 204 || maj == 229 ?
 	    "tty" : "device";

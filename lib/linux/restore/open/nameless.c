@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 struct nameless {		/* a file whose name was deleted */
-	bool		 attributes; /* has extended attributes or ACLs that
-					would be lost */
-	bool		 huge;	/* is on a hugetlbfs */
-	char		 leads[PATH_MAX]; /* target of a symbolic link; "":
-					     unknown */
+	bool		 attributes; /* the file has extended attributes or ACLs
+					that would be lost */
+	bool		 huge;	/* the file is on a hugetlbfs */
+	char		 leads[PATH_MAX]; /* target, if the file is a symbolic
+					     link; "": unknown */
 };
 
 /*

@@ -16,7 +16,7 @@ enum {				/* from linux/major.h */
 	MINOR_PTMX = 2
 };
 
-struct modes {			/* struct termios of the kernel: TCGETS */
+struct modes { /* the kernel's struct termios, as TCGETS returns it */
 	uint32_t	 flags[4];
 	uint8_t		 line;
 	uint8_t		 cc[19];

@@ -29,9 +29,10 @@ enum {				/* kinds of sockets that have an option */
 };
 
 enum {				/* when an option is recorded */
-	SET,			/* if it is not 0 */
-	EVEN,			/* if it can be read, even if it is 0 */
-	OTHER			/* if it differs from a new socket's */
+	SET,			/* record the option if it is not 0 */
+	EVEN, /* record the option whenever it can be read, even if it is 0 */
+	OTHER			/* record the option if its value differs from
+				   that of a new socket */
 };
 
 /*
@@ -351,7 +352,7 @@ filter_record(struct filerec *t)
 static void
 icmp_record(struct filerec *t, const struct sockkind *w)
 {
-	enum { FILTER = 1 };	/* ICMP_FILTER and ICMPV6_FILTER */
+	enum { FILTER = 1 }; /* value of both ICMP_FILTER and ICMPV6_FILTER */
 	const bool v6 = w->family == AF_INET6;
 	const size_t n = v6 ? 8 : 1;
 	uint32_t v[8] = { 0 };

@@ -33,12 +33,12 @@ struct inetsock {
 	unsigned int	 state;	/* TCP_ESTABLISHED etc., from
 				   include/net/tcp_states.h */
 	unsigned int	 backlog;
-	unsigned int	 waiting; /* connections not yet accepted, if
-				     listening */
+	unsigned int	 waiting; /* number of connections not yet accepted, if
+				     the socket is listening */
 	unsigned int	 shutdown; /* 1 if shut down for reading, plus 2 if shut
 				      down for writing */
-	int		 unread; /* bytes still readable after the connection
-				    ended */
+	int		 unread; /* number of bytes still readable after the
+				    connection ended */
 	bool		 failed; /* an error is pending (SO_ERROR) */
 	union address	 local;
 	union address	 remote;

@@ -44,7 +44,8 @@ enum {
 };
 
 struct seen {			/* control messages of a packet */
-	bool		 more;	/* some are of other types, or were truncated */
+	bool		 more;	/* some control messages are of other types, or
+				   were truncated */
 	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
 	size_t		 nright;
 	int		 right[RIGHTS];

@@ -14,14 +14,14 @@ enum tcplocker { LOCK_NFT, LOCK_IPTABLES, LOCKERS };
 
 enum { LOCK_NAME = 32 };	/* size of an nft(8) table name */
 
-struct unixsock {		/* a UNIX socket, from sock_diag(7) */
+struct unixsock { /* a UNIX socket, as sock_diag(7) describes it */
 	uint64_t	 ino;
-	uint64_t	 peer;	/* inode of its peer; 0: none */
+	uint64_t	 peer;	/* inode of the peer socket; 0: none */
 	unsigned int	 type;
 	unsigned int	 state;
 	unsigned int	 shutdown;
-	unsigned int	 waiting; /* connections not yet accepted, if
-				     listening */
+	unsigned int	 waiting; /* number of connections not yet accepted, if
+				     the socket is listening */
 	unsigned int	 backlog;
 	uint32_t	 *caller; /* owned; inodes of sockets waiting to be
 				     accepted; an inode of 0: the socket was
@@ -33,19 +33,26 @@ struct netspace {		/* a network namespace */
 	struct netspace	*next;	/* owned */
 	uint64_t	 ino;
 	pid_t		 first;	/* first process found in the namespace */
-	int		 diag;	/* owned; a sock_diag(7) socket in it, or -1 */
-	struct unixsock	*v;	/* owned; its UNIX sockets, sorted by inode */
+	int		 diag;	/* owned; a sock_diag(7) socket in the
+				   namespace, or -1 */
+	struct unixsock	*v;	/* owned; UNIX sockets of the namespace, sorted
+				   by inode */
 	size_t		 n;
-	bool		 have_unix; /* v was read, or reading it failed */
-	char		*why;	/* owned; why v could not be read, or NULL */
-	struct group	*group;	/* owned; its multicast groups: inetgroup.c */
+	bool		 have_unix; /* the UNIX sockets were read, or reading
+				       them failed */
+	char		*why;	/* owned; why the UNIX sockets could not be
+				   read, or NULL */
+	struct group	*group;	/* owned; multicast groups of the namespace:
+				   inetgroup.c */
 	size_t		 ngroup;
-	bool		 have_groups; /* group was read */
-	uint64_t	*held;	/* owned; inodes of TCP connections that move */
+	bool		 have_groups; /* the multicast groups were read */
+	uint64_t	*held;	/* owned; inodes of TCP connections that move
+				   with their processes */
 	size_t		 nheld;
 	bool		 locked; /* the connections in held are locked */
-	enum tcplocker	 by;	/* program that locked them */
-	char		 table[LOCK_NAME]; /* nft(8) table that locks them */
+	enum tcplocker	 by;	/* program that locked the connections */
+	char		 table[LOCK_NAME]; /* nft(8) table that locks the
+					      connections */
 };
 
 struct sockkind {		/* a kind of socket */
@@ -103,18 +110,19 @@ struct packet {			/* header of a packet; its bytes follow, then
 };
 
 struct queue {
-	int	 done;		/* 1 if all was read, else an errno */
-	bool	 more;		/* part of a packet could not be received */
+	int	 done; /* 1 if the whole queue was read, else an errno */
+	bool	 more;		/* some control messages of a packet are missing
+				   in data */
 	uint64_t cost;		/* cost taken from the budget, in bytes */
 	size_t	 npacket;
-	size_t	 nbyte;		/* number of bytes in all packets */
-	size_t	 n;		/* bytes used in data */
+	size_t	 nbyte;		/* total length of all packets, in bytes */
+	size_t	 n;		/* number of bytes used in data */
 	uint8_t	 data[MAX_QUEUE];
 };
 
 struct peek_request {
 	bool		 stream;
-	uint64_t	 most;	/* maximum cost, in bytes */
+	uint64_t	 most; /* maximum cost of reading the queue, in bytes */
 };
 
 int		 queue_serve(struct serving *s);
@@ -128,11 +136,11 @@ bool		 tcphold_has(const struct files *f, uint64_t ino);
 
 /* tcplock.c: scripts that lock and unlock connections */
 struct heldconn {		/* a TCP connection that the unlocker keeps */
-	int		 fd;	/* owned; a duplicate of its socket */
-	int		 reuse;	/* original SO_REUSEADDR, which TCP_REPAIR
-				   clears */
+	int		 fd; /* owned; a duplicate of the connection's socket */
+	int		 reuse;	/* original value of SO_REUSEADDR, which
+				   TCP_REPAIR clears */
 	struct sockaddr_in6 end[2]; /* addresses of the socket and its peer; for
-				       IPv4, struct sockaddr_in */
+				       IPv4, each is a struct sockaddr_in */
 };
 
 struct heldset {		/* connections of a network namespace */
@@ -144,7 +152,8 @@ struct heldset {		/* connections of a network namespace */
 struct tcplock {
 	const char	*program; /* program that runs the scripts; NULL:
 				     none */
-	struct buf	 script[2]; /* owned; [0] locks, [1] unlocks */
+	struct buf	 script[2]; /* owned; [0] locks the connections, [1]
+				       unlocks them */
 };
 
 enum { TCPLOCKS = 2 };		/* maximum number of programs: nft, or iptables

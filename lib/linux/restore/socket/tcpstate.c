@@ -18,7 +18,7 @@
 
 enum { REPAIR_OFF_NO_WP = -1 };	/* end repair mode without a window probe */
 
-enum {				/* states of include/net/tcp_states.h */
+enum {				/* TCP states, from include/net/tcp_states.h */
 	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11
 };
 
@@ -27,9 +27,10 @@ struct stream {
 	struct tcp_repair_window window;
 	uint32_t	 seq[2]; /* sequence numbers of the receive and send
 				    queues */
-	int		 len[2]; /* bytes in the receive and send queues */
-	int		 unsent; /* bytes in the send queue that are not yet
-				    sent */
+	int		 len[2]; /* number of bytes in the receive queue, and in
+				    the send queue */
+	int		 unsent; /* number of bytes in the send queue that are
+				    not yet sent */
 	int		 mss;
 	int		 timestamp;
 	uint8_t		*data;	/* owned; bytes of the receive queue, then of
@@ -105,7 +106,8 @@ lengths_get(int fd, struct stream *s)
 	    ioctl(fd, SIOCOUTQ, &s->len[1]) == -1 ||
 	    ioctl(fd, SIOCOUTQNSD, &s->unsent) == -1)
 		return -1;
-	if (state == CLOSE)	/* these bytes will not be sent any more */
+	if (state == CLOSE)	/* the bytes in the send queue will not be sent
+				   any more */
 		s->len[1] = s->unsent = 0;
 	else if (state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING ||
 	    state == LAST_ACK) {
