@@ -78,13 +78,13 @@ struct piece {			/* range of addresses where one segment is
 	RB_ENTRY(piece)	 entry;
 	uint64_t	 first;	/* address of the first byte */
 	uint64_t	 last;	/* address of the last byte */
-	struct segment	*seg;	/* borrowed from the image */
+	struct segment	*seg; /* borrowed; the segment that is visible there */
 };
 
-struct missing {		/* range that was mapped and present, but not
-				   captured */
+struct missing {		/* range of addresses that were mapped and
+				   present, but not captured */
 	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 end;	/* end address (exclusive) */
 	char		 reason[24];
 };
 
@@ -92,18 +92,19 @@ enum image_kind { IMAGE_TEXT, IMAGE_MEM };
 
 RB_HEAD(view, piece);
 
-struct image {			/* sparse file: the text or memory of a
-				   process */
-	struct proc	*proc;	/* borrowed; process that has the image */
+struct image {			/* text or memory of a process, as a sparse file
+				   */
+	struct proc	*proc;	/* borrowed; process to which the image
+				   belongs */
 	enum image_kind	 kind;
 	struct segment **seg;	/* owned; in the order of insertion */
 	size_t		 nseg;
-	struct view	 view;	/* owned; visible pieces by address */
+	struct view	 view;	/* owned; visible pieces, sorted by address */
 	struct view	 taken;	/* owned; addresses that segments of the current
 				   section cover */
 	uint64_t	 section; /* number of sections begun */
 	bool		 overlaps; /* true if some segments overlap */
-	struct missing	*missing; /* owned; in ascending order */
+	struct missing	*missing; /* owned; in ascending order of address */
 	size_t		 nmissing;
 };
 
@@ -127,37 +128,40 @@ struct kbcount {		/* kilobytes of images, by how a stream
 	uint64_t	 raw;
 	uint64_t	 zero;
 	uint64_t	 same;	/* kilobytes stored as references to earlier
-				   ones */
+				   kilobytes */
 };
 
-struct embedded {		/* identity of a mapped file, as in maps */
+struct embedded {		/* identity of a mapped file, as in the file
+				   "maps" */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned */
 };
 
 struct proc {			/* process, thread or embedded file */
-	RB_ENTRY(proc)	 entry;	/* node in the tree of processes by pid */
+	RB_ENTRY(proc)	 entry;	/* node in the tree of processes, sorted by
+				   pid */
 	uint64_t	 pid;
 	uint64_t	 leader; /* process that a thread belongs to; 0: not
 				    a thread */
 	struct embedded	*embedded; /* owned; identity of an embedded file, whose
-				      bytes are in text, or in mem for shared
-				      memory; NULL: not an embedded file */
+				      bytes are in "text", or in "mem" if it is
+				      shared memory; NULL: not an embedded
+				      file */
 	struct file	*file;	/* owned; in the order in which they were
 				   added */
 	size_t		 nfile;
 	struct taskstate *state; /* owned; parsed small files
 				    (state/state.h); NULL until first used */
-	struct linuxrec	*record; /* owned; parsed proc file; NULL until
+	struct linuxrec	*record; /* owned; the parsed file "proc"; NULL until
 				    proc_record() is called */
 	struct image	*text;	/* owned, or NULL */
 	struct image	*mem;	/* owned, or NULL */
-	struct kbcount	 count;	/* set by the reader or writer of a stream, or
-				   by snap_count() */
+	struct kbcount	 count;	/* kilobytes of the images; set by the reader or
+				   writer of a stream, or by snap_count() */
 	uint64_t	 filesum; /* checksum of all small files read, including
-				     dropped ones; 0 if readopts drops
-				     nothing */
+				     dropped ones; 0 if readopts does not ask to
+				     drop any */
 };
 
 RB_HEAD(proctree, proc);
@@ -168,20 +172,20 @@ struct snap {
 	struct proc	**proc;	/* owned; in the order of the stream */
 	size_t		 nproc;
 	struct proctree	 bypid;
-	size_t		*thread; /* owned; indices of threads in proc, sorted by
-				    process */
+	size_t		*thread; /* owned; indices of threads in the array
+				    "proc", sorted by process */
 	size_t		 nthread;
-	size_t		*file;	/* owned; indices of embedded files in proc,
-				   sorted by file */
+	size_t		*file;	/* owned; indices of embedded files in the array
+				   "proc", sorted by file */
 	size_t		 nfile;
-	size_t		 indexed; /* number of entries of proc that the
-				     arrays thread and file cover */
+	size_t		 indexed; /* number of entries of "proc" that the arrays
+				     "thread" and "file" cover */
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
 	struct stat	 st; /* status of the input file; st_mode is 0 if
 				there is none */
-	bool		 verified; /* all bytes were read and match the sums in
-				    the trailer */
+	bool		 verified; /* all bytes were read and match the
+				      checksums in the trailer */
 	bool		 verified_index; /* the verified trailer has an index */
 	char		*broken; /* owned; error that ended reading early, if
 				    readopts.partial was set; else NULL */
@@ -197,8 +201,8 @@ struct snap {
  */
 struct header {
 	const char	*rest;	/* borrowed; text after "process snapshot " */
-	bool		 timed;	/* the line has a time */
-	unsigned long long time; /* when the snapshot was taken, as in
+	bool		 timed;	/* the line contains a time */
+	unsigned long long time; /* when the snapshot was taken, as returned by
 				    time(2) */
 	char		 cputype[16]; /* Plan 9's name for the machine; "" if
 					 not recorded */
@@ -233,8 +237,8 @@ struct progress {
 	atomic_ullong	 same;
 	atomic_ullong	 began;	/* start time in milliseconds of
 				   CLOCK_MONOTONIC */
-	atomic_uint	 writes; /* odd during a write that may wait for a
-				    reader */
+	atomic_uint	 writes; /* counter; odd during a write that may wait
+				    for a reader */
 	atomic_bool	 held;	/* processes stay stopped until the work ends */
 };
 
@@ -270,12 +274,14 @@ void		 output_cleanup(void);
  * Frames of a move between two machines: io/frame.c
  */
 enum {
-	MAX_FRAME = 1 << 20,	/* maximum bytes of data in a frame */
-	FRAME_QUESTION = 'q',	/* what is needed there, in lines; an empty
-				   frame ends it */
+	MAX_FRAME = 1 << 20,	/* maximum length of the data in a frame, in
+				   bytes */
+	FRAME_QUESTION = 'q',	/* lines that say what the processes need on the
+				   other machine; an empty frame ends them */
 	FRAME_DATA = 'd',	/* bytes of the snapshot */
 	FRAME_END = 'e',	/* end of the snapshot; no data */
-	FRAME_GO = 'g'		/* resume the processes there; no data */
+	FRAME_GO = 'g'		/* order to resume the processes on the other
+				   machine; no data */
 };
 
 int		 frame_write(int fd, char letter, const void *data, size_t n);
@@ -291,14 +297,15 @@ struct confined {		/* files that a program needs; all members
 	size_t		 nin;
 	const char	*parent; /* one more path to read, or NULL */
 	const char	*out;	/* file to write, or NULL */
-	bool		 many;	/* also allow to write out.PID, for any PID */
+	bool		 many;	/* also allow writing paths that append .PID to
+				   "out", for any PID */
 	const char	*outdir; /* directory to write into, or NULL */
 	int		 (*act)(void *); /* called once by the unconfined
 					    helper; returns a descriptor;
 					    NULL: no such function */
-	void		 (*undo)(void *); /* reverses act when the program
-					     ends */
-	void		*arg;	/* argument of act and undo */
+	void		 (*undo)(void *); /* undoes, when the program ends, what
+					     act() did */
+	void		*arg;	/* argument of act() and undo() */
 };
 
 int		 confine(const struct confined *c);
@@ -311,23 +318,23 @@ int		 confine_act(int *fd);
  * (merge/keep.c) and count their memory (dedup/count.c).
  */
 struct readopts {
-	bool	 nodata;	/* page bytes will not be read */
-	bool	 brief;		/* like nodata, and references between pages are
-				   not resolved */
+	bool	 nodata;	/* contents of pages will not be read */
+	bool	 brief;		/* like "nodata"; references between pages are
+				   not resolved either */
 	const char *const *files; /* names of the small files and record files
 				     to keep, ended by NULL; or NULL: keep
 				     all */
 	const char *const *unused; /* names of small files and record files to
 				      drop, ended by NULL, as set by
 				      criu_readopts(); or NULL: drop none */
-	bool	 nosizes;	/* drop the lines of smaps and status that
-				   are sizes in kB */
+	bool	 nosizes;	/* drop the lines of the files "smaps" and
+				   "status" that give sizes in kB */
 	bool	 scan;		/* read and check the whole stream, even if
 				   it has an index */
 	bool	 salvage; /* read the undamaged parts of a damaged stream */
 	bool	 partial;	/* after an error, return the processes read
 				   before it, and put the error in the member
-				   broken of struct snap */
+				   "broken" of struct snap */
 	size_t	 unpacked;	/* MiB of decompressed data to keep in memory
 				   for a compressed file; 0: choose
 				   automatically */
@@ -338,11 +345,11 @@ struct readopts {
 	void	(*warn)(void *, const char *); /* called with a sentence for
 						  each thing missing from the
 						  input */
-	void	*arg;		/* first argument of record and warn */
+	void	*arg;		/* first argument of record() and warn() */
 	const char *exe;	/* path of the executable of an ELF core;
 				   NULL: use the path in the core */
-	struct pagestore *store; /* from criu_store(): receives pages that must
-				    be copied; NULL: use a spool */
+	struct pagestore *store; /* made by criu_store(); receives pages that
+				    must be copied; NULL: use a spool */
 	struct progress *progress; /* receives the progress of reading, or
 				      NULL */
 };
@@ -375,9 +382,10 @@ bool		 snap6_known(const char *name);
  * Read and make Linux records: record/archive.c, record/factstate.c,
  * record/pack.c, record/edit.c
  */
-struct recfile {		/* one file of a Linux record; it borrows
-				   from the record */
-	const char	*name;	/* namelen bytes, without a terminating NUL */
+struct recfile {		/* one file of a Linux record; all pointers are
+				   borrowed from the record */
+	const char	*name;	/* name of the file: "namelen" bytes without a
+				   terminating NUL */
 	size_t		 namelen;
 	const uint8_t	*data;
 	size_t		 len;
@@ -386,7 +394,8 @@ struct recfile {		/* one file of a Linux record; it borrows
 struct linuxrec {		/* parsed Linux record */
 	const uint8_t	*data;	/* borrowed; bytes of the record */
 	size_t		 len;
-	size_t		*at; /* owned; offsets of its files, sorted by name */
+	size_t		*at; /* owned; offsets of the files in the record,
+				sorted by name */
 	size_t		 n;
 };
 
@@ -411,7 +420,8 @@ int		 linuxrec_pack(struct proc *p, const char *cputype,
  */
 enum { PLACE_NAME = 256 };
 
-struct place {			/* where a process runs; "": not known */
+struct place {			/* where a process runs; strings that are not
+				   known are "" */
 	uint64_t	 pid;	/* process ID in its own PID namespace */
 	char		 unit[PLACE_NAME]; /* systemd unit */
 	char		 container[PLACE_NAME];
@@ -425,9 +435,9 @@ void		 proc_place(struct place *pl, const struct proc *p);
  */
 struct identity {
 	uint64_t	 pid;	/* process ID before snap_merge(), which may
-				   change that in struct proc */
+				   change the ID in struct proc */
 	uint64_t	 part;	/* index of the part in a merged snapshot; 0:
-				   the first */
+				   the first part */
 	uint64_t	 start;	/* start time in ticks since boot; 0: not
 				   recorded */
 	char		 name[28]; /* name of the program */
@@ -455,14 +465,15 @@ struct fact {
 				   different things */
 	char		*key;	/* owned; "": the subject has only one fact */
 	char		*value;	/* owned */
-	char		*more;	/* owned; shown but not compared; or NULL */
+	char		*more;	/* owned; further text, which is shown but not
+				   compared; or NULL */
 };
 
 struct factlist {
 	struct fact	*v;	/* owned; sorted by subject, order and key */
 	size_t		 n;
-	unsigned int	 told;	/* subjects that the snapshot records: bits 1
-				   << subject */
+	unsigned int	 told;	/* mask of the subjects that the snapshot
+				   records: bits 1 << subject */
 };
 
 enum change_kind {			/* kind of a change */
@@ -476,8 +487,8 @@ struct change {			/* all pointers are borrowed from the facts */
 	enum change_kind	 how;
 	enum subject	 subject;
 	const char	*key;
-	const char	*was;	/* old value; NULL: it was added */
-	const char	*is;	/* new value; NULL: it was removed */
+	const char	*was;	/* old value; NULL: the fact was added */
+	const char	*is;	/* new value; NULL: the fact was removed */
 	const char	*more;	/* further text to show, or NULL */
 };
 
@@ -552,8 +563,10 @@ enum criu_cgroups {		/* how to restore cgroups */
 
 struct criuopts {
 	const char	*parent; /* directory of earlier images, or NULL; pages
-				    unchanged since then are not repeated */
-	bool		 overwrite; /* allow a directory that is not empty */
+				    unchanged since those images are not written
+				    again */
+	bool		 overwrite; /* also accept a directory that is not
+				       empty */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
 				   leave out if they cannot be restored (bits
 				   from criu_leave()) */
@@ -561,7 +574,7 @@ struct criuopts {
 				   restore with its descendants; 0: all
 				   processes */
 	bool		 along;	/* TCP connections will be moved, so do not
-				   report them to note */
+				   report them with note() */
 	unsigned int	 cgroups; /* only for live processes: one of enum
 				     criu_cgroups */
 	bool		 cgroup_root; /* criu will get a different cgroup root,
@@ -574,7 +587,7 @@ struct criuopts {
 	/* live processes: called with a sentence for each thing that is
 	   restored differently; or NULL */
 	void		(*note)(void *, const char *);
-	void		*arg;	/* first argument of warn and note */
+	void		*arg;	/* first argument of warn() and note() */
 	unsigned int	*need;	/* only for live processes: receives further
 				   bits of enum criu_need; or NULL */
 	struct buf	*words;	/* only for live processes: more criu arguments
@@ -585,12 +598,12 @@ struct criuopts {
 				    read, or NULL */
 };
 
-struct criustat {		/* amounts written */
+struct criustat {		/* amounts of memory, and bytes written */
 	uint64_t	 kb;	/* size of all present pages in kilobytes */
 	uint64_t	 parentkb; /* kilobytes left out because the parent
 				      has them */
 	uint64_t	 zerokb; /* kilobytes of zero pages */
-	uint64_t	 bytes;	/* bytes of pages images */
+	uint64_t	 bytes;	/* size of all pages images, in bytes */
 };
 
 void		 criu_readopts(struct readopts *o);
@@ -607,24 +620,25 @@ int		 criu_write(struct snap *s, const char *dir,
 /*
  * Show snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c
  */
-enum { FSTREE_ROOT = 1 };	/* inode number of the root */
+enum { FSTREE_ROOT = 1 };	/* inode number of the root directory */
 
 struct fsattr {
-	uint64_t	 size;	/* bytes */
-	uint64_t	 data;	/* bytes outside of holes */
+	uint64_t	 size;	/* size in bytes */
+	uint64_t	 data;	/* number of bytes outside of holes */
 	bool		 dir;
-	bool		 exec;	/* set for a program */
-	bool		 memory; /* set for mem, core and files in map/ */
-	void		*tag;	/* argument of fstree_add() for the snapshot;
-				   NULL for the root */
+	bool		 exec;	/* true for a program */
+	bool		 memory; /* true for "mem", "core", and the files in the
+				    directory "map" */
+	void		*tag;	/* the tag that fstree_add() received with the
+				   snapshot; NULL for the root directory */
 };
 
 struct fsentry {		/* directory entry */
 	const char	*name;	/* borrowed; valid during the call */
 	uint64_t	 ino;
 	bool		 dir;
-	uint64_t	 next;	/* where to continue the list after this entry;
-				   pass it to fstree_list() */
+	uint64_t	 next;	/* position after this entry, from which
+				   fstree_list() can continue */
 };
 
 struct fstree;
@@ -659,8 +673,8 @@ int		 proc_grouped(const char *name, const uid_t *user,
  * linux/freeze.c, linux/kill.c
  */
 struct liveopts {
-	int	 out;		/* leave out processes that read from this
-				   output descriptor */
+	int	 out;		/* descriptor of the output; processes that read
+				   what is written to it are left out */
 	const uid_t *user;	/* restrict names and cgroups to processes of
 				   this user; NULL: any user or, if the caller
 				   is not root, the caller */
@@ -678,12 +692,13 @@ struct liveopts {
 				   lock their TCP connections so that they
 				   can move */
 	bool	 again;		/* fail if a clone is lost (live_lost()) */
-	bool	 flags;		/* read smaps while all processes are stopped */
+	bool	 flags;		/* read the files "smaps" while all processes
+				   are stopped */
 	bool	 perfmaps;	/* also save perf maps: names of code that
 				   the processes generated */
 	bool	 verbose; /* report how long each process was stopped */
-	uint64_t memory;	/* bytes that clones and copies may take; if
-				   they need more, all processes stay
+	uint64_t memory;	/* memory that clones and copies may take, in
+				   bytes; if they need more, all processes stay
 				   stopped; 0: no limit */
 	unsigned int timeout;	/* total seconds to wait for file servers
 				   while anything is stopped; 0: use a
@@ -691,7 +706,7 @@ struct liveopts {
 	struct progress *progress; /* receives the number of bytes to read,
 				      or NULL */
 	void	(*warn)(void *, const char *);
-	void	*arg;		/* first argument of warn */
+	void	*arg;		/* first argument of warn() */
 };
 
 /* the task is NULL for an embedded file */

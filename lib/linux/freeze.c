@@ -132,8 +132,8 @@ struct round {			/* one round of listing processes and looking
 				   at or seizing threads */
 	struct live	*live;
 	bool		 seizing;
-	uint64_t	 until;	/* time limit for a process inside execve(2): a
-				   time of now_ms() */
+	uint64_t	 until;	/* deadline for processes inside execve(2), in
+				   ms, as returned by now_ms() */
 	bool		 grew;
 	bool		 waits;	/* true if a process is inside execve(2) and
 				   must be seized later */

@@ -32,16 +32,17 @@ struct found {			/* a cgroup that matches the user's string */
 	char		*list;	/* owned; controllers that identify the
 				   hierarchy, as in struct cgroupline */
 	char		*path;	/* owned */
-	unsigned int	 depth;	/* number of units, containers and pods that
-				   it is nested in */
+	unsigned int	 depth;	/* number of units, containers and pods in which
+				   the cgroup is nested */
 };
 
 struct seek {
 	const char	*wanted;
-	bool		 prefix; /* wanted may be the beginning of an ID */
-	char		 unit[PLACE_NAME]; /* wanted, completed to a unit
+	bool		 prefix; /* "wanted" may be the beginning of an ID */
+	char		 unit[PLACE_NAME]; /* "wanted", completed to a unit
 					      name */
-	char		 pod[PLACE_NAME]; /* wanted, in the form of a pod ID */
+	char		 pod[PLACE_NAME]; /* "wanted", in the form of a pod
+					     ID */
 	char		 near[PLACE_NAME]; /* name of an instance (unit@...)
 					      that was found; "": none */
 	struct found	*v;	/* owned */

@@ -8,9 +8,10 @@
 
 /* name.c */
 struct whose {			/* users whose processes are chosen */
-	bool		 all;	/* all users */
+	bool		 all;	/* processes of all users are chosen */
 	bool		 asked;	/* the user was given explicitly */
-	uid_t		 uid;	/* effective user ID, unless all is true */
+	uid_t		 uid;	/* effective user ID of the processes, unless
+				   "all" is true */
 };
 
 struct whose	 whose_begin(const uid_t *user);

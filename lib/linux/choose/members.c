@@ -13,15 +13,16 @@
 #include <unistd.h>
 
 enum {
-	LEVELS = 128, /* maximum depth; each level takes a descriptor */
-	GROUPS = 20000		/* maximum number of groups visited, because
-				   processes are stopped during the walk */
+	LEVELS = 128, /* maximum depth of nested cgroups; each level takes a
+			 descriptor */
+	GROUPS = 20000		/* maximum number of cgroups visited: processes
+				   are stopped during the walk */
 };
 
 struct walk {
 	choose_fn	 fn;
 	void		*arg;
-	unsigned int	 n;	/* number of groups visited so far */
+	unsigned int	 n;	/* number of cgroups visited so far */
 };
 
 /*

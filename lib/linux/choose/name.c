@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct byname {
-	const char	*name;		/* NULL: any name */
+	const char	*name;		/* name to look for; NULL: any name */
 	struct chosen	 to;
 };
 

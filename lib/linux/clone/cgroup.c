@@ -30,7 +30,7 @@ static const struct {
 	enum cgkind	 kind;
 	bool		 v1;
 	const char	*limit;	/* name of the file with the limit */
-	const char	*key;	/* key of the limit in that file; NULL: the
+	const char	*key;	/* key of the line with the limit; NULL: the
 				   first line */
 	const char	*used;	/* name of the file with the current usage */
 	const char	*cache;	/* key of the page cache in memory.stat;

@@ -33,14 +33,15 @@ void		 huge_note(struct lproc *p, const struct pagerun *r);
 struct gap {			/* a run of pages that the clone lacks */
 	uint64_t	 start;
 	uint64_t	 end;	/* end address (exclusive) */
-	unsigned int	 what;	/* PM_ flags of its pages
-				   (linux/pages/pages.h), or GAP_NOTHING */
-	struct source	*src;	/* borrowed; has a copy of the pages; NULL: not
-				   copied */
-	uint64_t	 loc;	/* offset of the copy in src */
+	unsigned int	 what;	/* PM_ flags of the pages (linux/pages/pages.h),
+				   or GAP_NOTHING */
+	struct source	*src;	/* borrowed; source with a copy of the pages;
+				   NULL: they were not copied */
+	uint64_t	 loc;	/* offset of the copy in "src" */
 };
 
-enum { GAP_NOTHING = 1 << 16 }; /* in gap.what: the process has no page there */
+enum { GAP_NOTHING = 1 << 16 }; /* value of gap.what: the process has no pages
+				   in the gap */
 
 const struct gap *gap_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);

@@ -43,8 +43,8 @@ bool		 program_same(pid_t a, pid_t b);
 
 /* cgroup.c: memory and processes that the limits of cgroups still allow */
 enum cgkind {			/* resource that a cgroup limits */
-	CGROUP_MEMORY,		/* bytes */
-	CGROUP_TASKS,		/* processes and threads */
+	CGROUP_MEMORY,		/* memory, in bytes */
+	CGROUP_TASKS,		/* number of processes and threads */
 	CGROUP_KINDS
 };
 
@@ -94,8 +94,8 @@ bool		 skippable_has(struct live *l, const struct lproc *p,
 /* reaper.c: how the guard reaps clones */
 struct clonepair {		/* a process and its clone */
 	pid_t		 target;
-	pid_t		 clone;	/* process ID; 0: about to be made; -1: not
-				   made, or reaped */
+	pid_t		 clone;	/* process ID of the clone; 0: about to be made;
+				   -1: not made, or reaped */
 	uint64_t	 since;	/* when this entry was made, in ticks after
 				   boot */
 	uint64_t	 start;	/* start time of the clone, in ticks after

@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 enum {
-	MIN_COMMON = 16 * 1024,	/* minimum kilobytes of shared memory for a
-				   family */
+	MIN_COMMON = 16 * 1024,	/* minimum size of the shared memory of a
+				   family, in kilobytes */
 	OWN_PART = 32,	/* unshared memory is at most 1/32 of the shared
 			   memory */
 	MIN_OWN = 4096,		/* kilobytes of unshared memory that are
@@ -38,13 +38,14 @@ enum {
 	SAMPLES = 32		/* number of pages compared as a first test */
 };
 
-struct member {			/* a process that may share the clone of head */
-	struct lproc	*proc;	/* borrowed, as head is */
+struct member {			/* a process that may share the clone of the
+				   process "head" */
+	struct lproc	*proc;	/* borrowed, like "head" */
 	struct lproc	*head;
 	struct likeness	 alike;
 	int		 pagemap; /* owned; -1: not open */
-	bool		 is;	/* true if proc will be read from the clone
-				   of head */
+	bool		 is;	/* true if "proc" will be read from the clone of
+				   "head" */
 };
 
 struct family {
@@ -57,7 +58,7 @@ struct family {
 
 struct matching {		/* members of one family, compared by several
 				   threads */
-	const struct pagetable *t;	/* borrowed, as v is */
+	const struct pagetable *t;	/* borrowed, like "v" */
 	struct member	*v;
 	size_t		 n;
 	atomic_size_t	 next;

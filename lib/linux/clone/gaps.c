@@ -43,19 +43,19 @@ struct keeping {
 	struct snap	*snap;
 	struct lproc	*proc;
 	const struct vmas *vma;	/* mappings of the process */
-	bool		*has;	/* owned; for each mapping: the process has
-				   pages there */
-	bool		*cloned; /* owned; for each mapping: the clone has
-				    pages there */
+	bool		*has;	/* owned; for each mapping: true if the process
+				   has pages in it */
+	bool		*cloned; /* owned; for each mapping: true if the clone
+				    has pages in it */
 	struct lacking	 of;	/* the clone, and how it may differ from the
 				   process */
-	const struct likeness *split; /* if not NULL: lists the only pages to
-					 copy */
+	const struct likeness *split; /* if not NULL: the list of the only pages
+					 to copy */
 	struct vmas	 clone;	/* owned; mappings of the clone, unless it has
 				   all those of the process */
 	struct source	*spool;	/* temporary file with the copied pages; NULL:
 				   not needed so far */
-	int		 mem;	/* owned, as pagemap and clonemap are; memory
+	int		 mem;	/* owned, like "pagemap" and "clonemap"; memory
 				   of the process */
 	int		 pagemap;
 	int		 clonemap;	/* pagemap of the clone */
@@ -64,11 +64,11 @@ struct keeping {
 	struct copyrun	*run;	/* owned; runs to be copied to the spool */
 	size_t		 nrun;
 	int		 clonemem; /* owned; memory of the clone */
-	struct copyrun	*ring;	/* owned; runs of rings to be copied from
-				   clonemem */
+	struct copyrun	*ring;	/* owned; runs of io_setup(2) rings, to be
+				   copied from "clonemem" */
 	size_t		 nring;
 	bool		 failed; /* the pagemap of the process could not be
-				    read; the reason is in why */
+				    read; the reason is in "why" */
 	char		 why[256];
 };
 

@@ -25,7 +25,8 @@
 
 enum {
 	PATIENCE_MS = 5000,	/* maximum time for the guard to end */
-	PAIR_MS = 20		/* additional time for each process */
+	PAIR_MS = 20		/* additional time for the guard to end, for
+				   each process */
 };
 
 static const char guard_name[] = "snap-guard";

@@ -56,7 +56,7 @@ struct room {			/* a limit that several processes share */
 };
 
 struct headroom {
-	struct bytes	 mounts; /* owned; our mountinfo */
+	struct bytes	 mounts; /* owned; contents of our file "mountinfo" */
 	struct room	*rooms;	/* owned */
 	uint64_t	 tasks;	/* number of processes and threads of all
 				   users; 0: not read yet */
@@ -65,9 +65,9 @@ struct headroom {
 };
 
 struct claim {			/* what the clone of a process needs */
-	struct headroom	*head;	/* borrowed, as rec and least are */
+	struct headroom	*head;	/* borrowed, like "rec" and "least" */
 	const struct filelist *rec; /* record of the process */
-	const struct room *least; /* memory limit with the least left, or
+	const struct room *least; /* memory limit with the least memory left, or
 				     NULL */
 	uint64_t	 bytes;
 };

@@ -32,9 +32,9 @@ struct joining {		/* state while joining the huge pages of a
 				   process */
 	int		 pidfd;	/* owned */
 	int		 pagemap; /* owned */
-	uint64_t	 page; /* bytes of a page; huge: bytes of a huge page */
-	uint64_t	 huge;
-	uint64_t	 until;	/* time limit, in ms of now_ms() */
+	uint64_t	 page;	/* page size in bytes */
+	uint64_t	 huge;	/* size of a huge page in bytes */
+	uint64_t	 until;	/* deadline in ms, as returned by now_ms() */
 };
 
 /*
@@ -91,7 +91,7 @@ run_join(const struct joining *j, const struct pagerun *r)
 		if (now_ms() > j->until)
 			return false;
 		next = pagemap_huge(j->pagemap, addr, r->end);
-		if (next >= addr + j->huge)	/* still a huge page */
+		if (next >= addr + j->huge) /* the page at addr is still huge */
 			continue;
 		next = addr + j->huge;
 		iov.iov_base = (void *)(uintptr_t)addr;

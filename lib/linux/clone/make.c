@@ -20,7 +20,7 @@
 enum { MOST = 32 };		/* maximum number of processes cloned at once */
 
 struct making {
-	struct live	*live;	/* borrowed, as snap is */
+	struct live	*live;	/* borrowed, like "snap" */
 	struct snap	*snap;
 	struct cloning	 v[MOST]; /* processes that are being cloned */
 	size_t		 n;

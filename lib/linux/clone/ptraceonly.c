@@ -18,8 +18,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static bool ptraceonly;		/* true if this kernel lets only the tracer
-				   read such memory */
+static bool ptraceonly;		/* true if this kernel lets only the tracer read
+				   PROT_NONE memory */
 
 /*
  * Set ptraceonly by trying to read a PROT_NONE page of our own.

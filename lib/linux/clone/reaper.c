@@ -19,8 +19,7 @@
 #include <unistd.h>
 
 enum {
-	TRIES = 20,		/* maximum number of failed attempts to inject
-				   the call */
+	TRIES = 20, /* maximum number of failed attempts to reap a clone */
 	NEVER = -2
 };
 

@@ -22,21 +22,22 @@
 enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: 32
 				   MB, for 16 GB of memory */
 
-struct stretch {		/* entries of consecutive pages */
+struct stretch {		/* pagemap entries of consecutive pages */
 	uint64_t	 start;
 	uint64_t	 end;	/* end address (exclusive) */
-	size_t		 at;	/* index of its first entry in the table */
+	size_t		 at;	/* index of the first of these entries in the
+				   table */
 };
 
 struct pagetable {
 	struct vmas	 vma;	/* mappings that the table covers; names are
 				   borrowed */
-	struct stretch	*v;	/* owned; in ascending order */
+	struct stretch	*v;	/* owned; in ascending order of address */
 	size_t		 n;
-	uint64_t	*entry;	/* owned; entries of all stretches */
+	uint64_t	*entry;	/* owned; pagemap entries of all stretches */
 	size_t		 nentry;
 	size_t		 cap;
-	uint64_t	 page;	/* bytes of a page */
+	uint64_t	 page;	/* page size in bytes */
 };
 
 /* bits of pagemap entries that must be equal for a shared page */
@@ -44,14 +45,14 @@ struct pagetable {
 			    PME_FRAME)
 
 struct comparing {
-	const struct pagetable *t;	/* borrowed, as vma and a are */
+	const struct pagetable *t;	/* borrowed, like "vma" and "a" */
 	const struct vmas *vma;
 	struct likeness	*a;
 	size_t		 next;	/* index of the stretch at which to continue */
 	size_t		 i;	/* index of the current mapping in vma */
-	size_t		 met[2]; /* number of compared pages of the clone in
-				    mapping i: [1] present pages without a
-				    file, [0] others */
+	size_t		 met[2]; /* number of pages of the clone that were
+				    compared in mapping i: [1] present pages
+				    without a file, [0] other pages */
 };
 
 /*

@@ -18,7 +18,8 @@ struct carries {
 	struct carry	*first; /* borrowed; head of the list of entries */
 	struct carry	*last; /* borrowed; tail of the list of entries */
 	size_t		 nopened; /* number of files with an open descriptor */
-	bool		 full; /* limit exceeded; the user was warned */
+	bool		 full; /* the limit of open files is exceeded, and the
+				  user was warned */
 	struct source	*empty;		/* borrowed; shared source of all
 					   empty files, or NULL */
 };

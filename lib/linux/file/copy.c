@@ -15,18 +15,19 @@
 #include <string.h>
 
 enum {
-	BLOCK = 256 * KB,	/* bytes per read and write; fits in a cache */
+	BLOCK = 256 * KB, /* bytes per read and write; so few fit in a cache */
 	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
-	THREADS = 4, /* maximum threads that copy to a file, which takes one
-			writer at a time */
-	THREADS_MEMORY = 16 /* maximum threads that copy to memory */
+	THREADS = 4, /* maximum number of threads that copy to a file, which
+			takes one writer at a time */
+	THREADS_MEMORY = 16 /* maximum number of threads that copy to memory */
 };
 
 struct copying {
 	const struct copyjob *job;	/* borrowed */
 	pthread_mutex_t	 lock;		/* protects the members below */
 	size_t		 at;		/* index of the run to copy next */
-	uint64_t	 done;		/* bytes of that run already claimed */
+	uint64_t	 done;		/* bytes of the next run that are
+					   already claimed */
 	bool		 failed;
 	char		 why[256];
 };

@@ -13,8 +13,8 @@
 
 struct farfile {
 	struct source	 src;
-	int		 fd;	/* owned; O_PATH */
-	uint64_t	 number; /* proxy's number for the file */
+	int		 fd;	/* owned; opened with O_PATH */
+	uint64_t	 number; /* number by which the proxy knows the file */
 	uint64_t	 dev;
 	struct stat	 st;	/* status of the file when it was opened */
 };

@@ -11,14 +11,17 @@
 #include <sys/stat.h>
 
 struct targetfile {		/* an open file that a target chose */
-	int		 fd;	/* owned; O_PATH if far is set; -1: none */
-	bool		 far;	/* must be read through the proxy */
-	bool		 elf;	/* starts with an ELF header */
-	int		 unread; /* errno if its start could not be read,
-				    else 0 */
-	uint64_t	 number; /* proxy's number for the file, if far */
-	uint64_t	 dev;	/* device number of its file system, if far */
-	long		 type;	/* statfs(2) type of its file system; 0:
+	int		 fd;	/* owned; opened with O_PATH if "far" is set;
+				   -1: none */
+	bool		 far;	/* the file must be read through the proxy */
+	bool		 elf;	/* the file starts with an ELF header */
+	int		 unread; /* errno if the start of the file could not be
+				    read, else 0 */
+	uint64_t	 number; /* number by which the proxy knows the file, if
+				    "far" is set */
+	uint64_t	 dev;	/* device number of the file system, if "far" is
+				   set */
+	long		 type;	/* statfs(2) type of the file system; 0:
 				   unknown */
 	struct stat	 st;
 };
@@ -50,15 +53,16 @@ void		 localfs_forget(void);
 struct copyrun {
 	uint64_t	 from;	/* byte offset in the input */
 	uint64_t	 to;	/* byte offset in the output file or memory */
-	uint64_t	 len;	/* bytes; not 0 */
+	uint64_t	 len;	/* length in bytes; not 0 */
 };
 
 struct copyjob {
-	int		 in;	/* borrowed, like out, memory and run */
+	int		 in;	/* borrowed, like "out", "memory" and "run" */
 	int		 out;
-	uint8_t		*memory; /* destination; NULL: copy to out */
+	uint8_t		*memory; /* destination; NULL: copy to the file "out" */
 	bool		 shorter; /* the input may end within a run */
-	bool		 sparse; /* unwritten parts of out read as zeros */
+	bool		 sparse; /* unwritten parts of the file "out" read as
+				    zeros */
 	const struct copyrun *run;
 	size_t		 n;
 };
@@ -91,9 +95,9 @@ struct carry {			/* a file included in the snapshot */
 	struct vma	 vma;	/* a mapping of the file; its name is owned */
 	struct source	*src;	/* borrowed */
 	struct stat	 st;
-	uint64_t	 ipc;	/* IPC namespace of its owner if it is System
-				   V shared memory; else 0 */
-	bool		 mem;	/* include it as memory, not as a text */
+	uint64_t	 ipc;	/* number of the IPC namespace of the file, if
+				   it is System V shared memory; else 0 */
+	bool		 mem;	/* include the file as memory, not as a text */
 };
 
 int		 carry_note(struct live *l, const struct lproc *p,

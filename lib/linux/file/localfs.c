@@ -32,7 +32,7 @@
 /* trees of tsearch(3); each entry is a number */
 static void *local;		/* numbers of local devices */
 static void *mounts;		/* mount IDs of local file systems */
-static void *asked;		/* processes whose mountinfo was read */
+static void *asked;		/* IDs of processes whose mountinfo was read */
 
 static int
 number_cmp(const void *a, const void *b)

@@ -22,20 +22,23 @@
 enum {
 	HUGE = 2048 * KB,	/* size of a huge page, on systems that have
 				   them */
-	FIRST = 4 * KB,		/* bytes that file_lookelf reads of a file */
-	STRIDE = 4096 * KB	/* bytes written before memory is freed */
+	FIRST = 4 * KB,		/* number of bytes that file_lookelf() reads
+				   from a file */
+	STRIDE = 4096 * KB	/* number of bytes to write before their memory
+				   is freed */
 };
 
-struct waiting {		/* a copied run that is not yet written */
-	uint64_t	 at;	/* byte offset in the memory */
+struct waiting {		/* a copied run that is not yet written to its
+				   file */
+	uint64_t	 at;	/* byte offset in the prepared memory */
 	uint64_t	 to;	/* byte offset in the file */
-	uint64_t	 len;	/* bytes */
-	int		 out;	/* borrowed */
+	uint64_t	 len;	/* length in bytes */
+	int		 out;	/* borrowed; the file */
 };
 
 struct prepared {
 	uint8_t		*p;	/* owned; start of the mapping */
-	size_t		 size;	/* bytes of the mapping */
+	size_t		 size;	/* size of the mapping in bytes */
 	uint64_t	 used;
 	struct waiting	*v;	/* owned */
 	size_t		 n;

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 struct shmcopy {
-	struct shmcopy	*next;	/* owned; same inode, other IPC namespace */
+	struct shmcopy	*next;	/* owned; next copy with the same inode, from
+				   another IPC namespace */
 	struct stat	 st;	/* status of the file when it was copied */
 	uint64_t	 ipc;	/* IPC namespace, as ipc_space returns it */
 	int		 fd;	/* owned; the copy */
@@ -132,7 +133,7 @@ data_find(int fd, off_t size, struct copyrun **run, size_t *n)
 static bool
 is_dense(struct live *l, const struct stat *st)
 {
-	enum { BLOCK = 512 };	/* unit of st_blocks: stat(3type) */
+	enum { BLOCK = 512 };	/* unit of st_blocks in bytes: stat(3type) */
 	const struct setfile *f = setfile_find(l, st->st_dev, st->st_ino);
 	const uint64_t size = (uint64_t)st->st_size;
 

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-	CLONE_FLAGS = CLONE_FILES /* without an exit signal */
+	CLONE_FLAGS = CLONE_FILES /* flags of clone(2), without an exit
+				     signal */
 };
 
 /*
@@ -54,7 +55,7 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 	c->len = 0;
 	c->entered = false;
 	c->halting = false;
-	c->sigchld = false;	/* inject_end(inj) sends it again */
+	c->sigchld = false;	/* inject_end(inj) sends the SIGCHLD again */
 	c->until = now_ms() + ALL_MS;
 	c->ext = (struct extstate){ 0 };
 	c->restart = (struct restartinfo){ 0 };

@@ -12,23 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_STEP = 4096 }; /* bytes read at once; divides the page size */
+enum { CODE_STEP = 4096 }; /* bytes read at once; the page size is a multiple of
+			      it */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
 
 static struct {			/* where each instruction was last found, in any
 				   process */
 	uint64_t	 dev;
-	uint64_t	 ino;		/* 0 for the [vdso], as dev is */
+	uint64_t	 ino;		/* 0 for the [vdso], like "dev" */
 	uint64_t	 off;
 	bool		 known;
 } last[NWANT];
 
 struct seeking {
 	pid_t		 pid;
-	int		 mem;		/* /proc/PID/mem of the process */
+	int		 mem;		/* descriptor of /proc/PID/mem */
 	int		 pagemap;
-	struct gadgets	*found;		/* result; 0: not found yet */
+	struct gadgets	*found; /* result; an address is 0 until it is found */
 };
 
 /*
@@ -84,7 +85,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 	absent = absent && !is_far(s, v);
 	before = 0;		/* bytes kept in buf from the last read */
-	from = v->start;	/* address of the page of entry[0] */
+	from = v->start; /* address of the page that entry[0] describes */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {
 		if ((at - v->start) % (PAGES * size) == 0) {

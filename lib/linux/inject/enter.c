@@ -59,7 +59,7 @@ seccomp_look(struct inject *inj)
 static bool
 is_dispatched(pid_t tid)
 {
-	struct {		/* ptrace_sud_config of linux/ptrace.h */
+	struct {		/* struct ptrace_sud_config of linux/ptrace.h */
 		uint64_t	 mode;
 		uint64_t	 selector;
 		uint64_t	 offset;

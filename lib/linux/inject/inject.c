@@ -349,7 +349,8 @@ inject_end(struct inject *inj, int rc)
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	if (rc == -1 && inj->entered)
-		(void)inject_halt(inj);	/* the thread may be within a call */
+		(void)inject_halt(inj);	/* the thread may be within a call of
+					   ours */
 	if (inject_restore(inj) == -1 && rc == 0)
 		rc = -1;
 	else if (rc == -1)

@@ -14,9 +14,9 @@
 
 #include "space.h"
 
-enum {				/* bytes of scratch memory */
-	INJECT_ROOM = 4096 /* if room of inject_begin() is true; else
-			      isa.stage */
+enum {				/* size of scratch memory in bytes */
+	INJECT_ROOM = 4096 /* if the argument "room" of inject_begin() is true;
+			      else the size is isa.stage */
 };
 
 struct inject;

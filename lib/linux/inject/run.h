@@ -33,14 +33,16 @@ struct inject {
 	pid_t		 tid;		/* thread that runs the calls */
 	int		 mem;		/* owned; /proc/PID/mem, for reading */
 	struct gadgets	 gadget;
-	uint64_t	 hole; /* free address range for our mapping; 0: none */
+	uint64_t	 hole; /* address of a free range for our mapping; 0:
+				  none */
 	uint64_t	 map;		/* address of our mapping; 0: none */
 	struct stacks	 stack;
 	uint64_t	 unused; /* address of the unused stack bytes that we
 				    borrow */
-	size_t		 len;		/* number of these bytes that the return
-					   frame overwrites */
-	uint8_t		*saved; /* owned; original contents of these bytes */
+	size_t		 len;		/* number of the unused stack bytes that
+					   the return frame overwrites */
+	uint8_t		*saved; /* owned; original contents of the overwritten
+				   stack bytes */
 	uint8_t		*buf; /* owned; buffer for building a return frame */
 	bool		 ready;		/* the thread's state is saved and
 					   its return frame written */
@@ -48,9 +50,10 @@ struct inject {
 					   loaded into the thread */
 	bool		 going;		/* the thread is running to the next
 					   entry or exit of a system call */
-	uint64_t	 since; /* when going was set, in ms of now_ms() */
-	bool		 halting;	/* PTRACE_INTERRUPT was sent; not yet
-					   waited for */
+	uint64_t	 since; /* when "going" was set, in ms, as returned by
+				   now_ms() */
+	bool		 halting;	/* PTRACE_INTERRUPT was sent, and the
+					   stop has not been waited for */
 	bool		 cloned;	/* a clone exists; the thread has yet
 					   to leave clone(2) */
 	bool		 gone;		/* the process has died */
@@ -64,8 +67,8 @@ struct inject {
 	struct waiting	*stops; /* owned; SIGSTOPs consumed by threads */
 	size_t		 nstops;
 	uintptr_t	 options;	/* ptrace(2) options of the thread */
-	uintptr_t	 suspend;	/* PTRACE_O_SUSPEND_SECCOMP, or 0;
-					   added to options during our calls */
+	uintptr_t	 suspend;	/* PTRACE_O_SUSPEND_SECCOMP, or 0; added
+					   to "options" during our calls */
 	struct gregs	 regs;		/* original registers */
 	const struct seencall *seen;	/* borrowed; the call that the thread
 					   was in before it was stopped */
@@ -77,8 +80,8 @@ struct inject {
 				     inject_begin() */
 	bool		 sigchld;	/* a SIGCHLD sent to us was consumed */
 	siginfo_t	 child;		/* details of that SIGCHLD */
-	uint64_t	 until;		/* deadline for beginning a call, in ms
-					   of now_ms() */
+	uint64_t	 until;		/* deadline for beginning a call, in ms,
+					   as returned by now_ms() */
 };
 
 enum {

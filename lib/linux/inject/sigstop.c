@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 struct waiting {		/* a pending SIGSTOP */
-	pid_t		 tid;	/* thread that it is pending for; 0: the
-				   process */
+	pid_t		 tid;	/* thread for which the SIGSTOP is pending; 0:
+				   it is pending for the process */
 	siginfo_t	 info;
 };
 

@@ -209,8 +209,8 @@ inject_go(struct inject *inj, int sig)
 static uint64_t
 inject_until(const struct inject *inj, uint64_t ms)
 {
-	enum { LEAST_MS = 20 };	/* minimum time to wait, even if the thread
-				   has already stopped */
+	enum { LEAST_MS = 20 };	/* minimum time to wait from now on, however
+				   long ago the thread was resumed */
 	const uint64_t now = now_ms();
 
 	if (!inj->going)

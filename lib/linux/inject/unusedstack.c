@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 enum {
-	NEAR = 64,		/* maximum number of pages searched for unshared
-				   ones */
-	FAR = 1024		/* maximum number of pages searched for existing
-				   ones */
+	NEAR = 64,		/* maximum number of pages to search for pages
+				   that are not shared */
+	FAR = 1024 /* maximum number of pages to search for pages that exist */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {				/* iterations of inject_wait() */
+enum {				/* numbers of iterations of inject_wait() */
 	SPINS = 30,
 	WAITS = 40, /* iterations before checking that the process is alive */
 	WAITS_LOOK = 8

@@ -40,10 +40,11 @@
  */
 struct regnote {			/* a register set of ptrace(2) */
 	int		 note;	/* NT_ constant of <elf.h> */
-	const char	*name;	/* name of its file: snap-linux(6) */
+	const char	*name;	/* name of the file with this set; see
+				   snap-linux(6) */
 	bool		 maybe;	/* some processors or kernels do not have it */
-	bool		 sized;	/* starts with its length in 4 bytes; ptrace(2)
-				   returns the maximum length */
+	bool		 sized;	/* the set starts with its length in 4 bytes;
+				   ptrace(2) returns the maximum length */
 };
 
 struct isa {
@@ -56,19 +57,22 @@ struct isa {
 	   below are unused, and only the functions of regs.c and the first
 	   three of restart.c are called */
 	bool		 injects;
-	uint32_t	 audit;	/* AUDIT_ARCH_ number for its system calls */
+	uint32_t	 audit;	/* AUDIT_ARCH_ number for system calls of this
+				   machine */
 	unsigned int	 call;	/* length of the system-call instruction, in
 				   bytes */
 	unsigned int	 redzone; /* bytes below the stack pointer that the
 				     ABI lets functions use */
-	uint64_t	 top;	/* end of the addresses that processes map */
-	long		 mmap;	/* call number of mmap(2) with a byte offset */
+	uint64_t	 top;	/* end of the address range in which processes
+				   map memory */
+	long		 mmap;	/* number of the system call mmap(2) that takes
+				   a byte offset */
 	/* size of a stage in bytes: frame_exit builds one, and the first one
 	   of a frame that unmaps nothing is scratch memory; MIN_STAGE or
 	   more */
 	size_t		 stage;
-	size_t		 frame;	/* maximum size of a frame_build() frame, in
-				   bytes */
+	size_t		 frame;	/* maximum size of a frame made by
+				   frame_build(), in bytes */
 };
 
 extern const struct isa	 isa;
@@ -149,12 +153,12 @@ enum {				/* sizes in bytes */
 struct gadgets {			/* addresses of instructions; 0: not
 					   found */
 	uint64_t	 call;	/* code that makes a system call and returns */
-	size_t		 skip;	/* bytes that the code at call pops before it
-				   returns */
+	size_t		 skip;	/* number of bytes that the code at "call" pops
+				   before it returns */
 	uint64_t	 back;	/* code that does rt_sigreturn(2) */
-	bool		 pops;	/* the code at back only pops the number of
+	bool		 pops;	/* the code at "back" only pops the number of
 				   rt_sigreturn(2) from the stack; it must
-				   return to the code at call */
+				   return to the code at "call" */
 };
 
 /*
@@ -180,7 +184,7 @@ void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 struct extstate {			/* thread state that system calls
 					   change, apart from general
 					   registers */
-	size_t		 len;	/* bytes in buf; 0: none */
+	size_t		 len;	/* number of bytes in "buf"; 0: none */
 	uint8_t		*buf;	/* owned */
 };
 
@@ -232,7 +236,7 @@ struct restartinfo {
 	   call ended, if the kernel keeps it outside of registers; 0:
 	   registers are enough */
 	int		 code;
-	bool		 ask;	/* code applies only if the thread's next call
+	bool		 ask;	/* "code" applies only if the thread's next call
 				   is restart_syscall(2) */
 };
 

@@ -13,7 +13,8 @@
 #define KERNEL_HALF	((uint64_t)1 << 63)
 
 static const struct part {
-	const char	*first, *last;	/* symbols at its start and end */
+	const char	*first, *last;	/* symbols at the start and end of this
+					   part */
 	const char	*name;
 	unsigned int	 flags;
 } parts[] = {
@@ -150,7 +151,7 @@ space_kernel(struct space *sp)
 		return errstr_set("the kernel hides its addresses");
 	}
 	SORT(sp->vma.v, sp->vma.n, vma_cmp);
-	for (i = n = 1; i < sp->vma.n; i++)	/* modules are also in
+	for (i = n = 1; i < sp->vma.n; i++)	/* modules are also in the file
 						   vmallocinfo */
 		if (sp->vma.v[i].start < sp->vma.v[n - 1].end)
 			free(sp->vma.v[i].name);

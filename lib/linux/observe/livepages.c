@@ -12,7 +12,7 @@ enum { STORE_FRAMES = 1 };
 struct livepages {
 	struct pagelist	*list;	/* borrowed */
 	int		 fd;	/* pagemap of the process */
-	uint64_t	 page;	/* bytes of a page */
+	uint64_t	 page;	/* page size in bytes */
 };
 
 static int

@@ -33,9 +33,9 @@ static const char *const names[64] = {
 };
 
 struct tally {
-	struct flagcounts *to;	/* borrowed, like frames */
+	struct flagcounts *to;	/* borrowed, like "frames" */
 	struct frames	*frames; /* flags by page frame; NULL: not readable */
-	uint64_t	 kb;	/* KB of a page */
+	uint64_t	 kb;	/* page size in KB */
 	uint64_t	 valid;	/* mask of the kpageflags bits that are valid */
 	bool		 hidden;
 };

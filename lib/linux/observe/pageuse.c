@@ -13,15 +13,15 @@
 #include <unistd.h>
 
 enum {
-	SWAP_TYPES = 23,	/* number of entry types that stand for a swap
-				   area in every kernel: linux/swap.h */
+	SWAP_TYPES = 23,	/* number of the entry types that stand for swap
+				   areas in every kernel; see linux/swap.h */
 	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold its
 			 type */
 };
 
 struct usage {
 	int		 fd;	/* pagemap of the process */
-	uint64_t	 kb;	/* KB of a page */
+	uint64_t	 kb;	/* page size in KB */
 	uint64_t	 pss;	/* PSS of a page that is mapped once */
 	struct pageuse	*use;	/* borrowed; one element per mapping */
 	const struct space *sp;
@@ -31,9 +31,10 @@ struct usage {
 				       not readable */
 	uint64_t	*vague;	/* owned; for each mapping: KB of pages that are
 				   either shared or the zero page */
-	struct smapsizes sizes;	/* counts of smaps; unused if scans is set */
-	bool		 scans;	/* pagemap shows zero and huge pages; valid
-				   if asked is set */
+	struct smapsizes sizes;	/* counts from smaps; unused if "scans" is
+				   set */
+	bool		 scans;	/* pagemap shows zero and huge pages; valid if
+				   "asked" is set */
 	bool		 asked;
 	bool		 hidden; /* some page frames cannot be read */
 };
@@ -49,7 +50,7 @@ use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
 
 	if (frames_get(u->counts, frame, &n) == -1)
 		return -1;
-	if (n == 0)		/* the zero page, or device memory */
+	if (n == 0)		/* it is the zero page, or device memory */
 		return 0;
 	p->pss += u->pss / n;
 	if (n == 1)

@@ -20,8 +20,8 @@ enum perfrec_type {		/* record types of linux/perf_event.h */
 	PERFREC_LOSTSAMPLES = 13
 };
 
-enum { PERFREC_EXEC = 1 << 13 }; /* flag in misc of a COMM record: caused by
-				    execve(2) */
+enum { PERFREC_EXEC = 1 << 13 }; /* flag in the field "misc" of a COMM record:
+				    the cause is execve(2) */
 
 int		 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len);
 uint64_t	 perfrec_time(const uint8_t *p, size_t len);
@@ -37,8 +37,8 @@ struct perfslot {
 };
 
 struct perforder {		/* records to sort; zeroed before use */
-	struct buf	 bytes;	/* complete records; contents of rings are
-				   appended */
+	struct buf	 bytes;	/* complete records; the contents of rings are
+				   appended here */
 	size_t		 seen;	/* number of bytes whose records already have
 				   slots */
 	struct perfslot	*slot;	/* owned */
@@ -56,7 +56,8 @@ void		 order_free(struct perforder *o);
 struct tpfield {		/* position of a field in the data of a
 				   tracepoint */
 	size_t		 off;	/* byte offset in the raw data */
-	size_t		 size;	/* bytes; 0: the tracepoint has no such field */
+	size_t		 size;	/* size in bytes; 0: the tracepoint has no such
+				   field */
 	bool		 sign;
 	bool		 loc;	/* __data_loc: the field has the offset and
 				   length of a string */
@@ -147,7 +148,7 @@ struct ring {			/* ring buffer of one processor */
 	int		 fd;	/* borrowed; the event that the ring was
 				   mapped from, or -1 */
 	void		*map;	/* owned; NULL: not mapped yet */
-	size_t		 size;	/* bytes of data */
+	size_t		 size;	/* size of the data in bytes */
 };
 
 int		 perflevel_find(struct perflevel *l, bool slab);

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIN_RING = 8 };	/* minimum pages of a ring */
+enum { MIN_RING = 8 };	/* minimum size of a ring, in pages */
 
 /*
  * Software events that are not tracepoints.

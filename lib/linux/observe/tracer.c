@@ -25,12 +25,14 @@
 #include <unistd.h>
 
 enum {
-	MAX_RING = 4 << 20,	/* maximum bytes of a ring */
-	MAX_RINGS = 128 << 20,	/* maximum bytes of all rings together */
-	MAX_HELD = 64 << 20,	/* maximum bytes of records copied from rings */
+	MAX_RING = 4 << 20,	/* maximum size of a ring, in bytes */
+	MAX_RINGS = 128 << 20,	/* maximum size of all rings together, in
+				   bytes */
+	MAX_HELD = 64 << 20,	/* maximum size of records copied from rings, in
+				   bytes */
 	HOLD_NS = 20000000, /* nanoseconds for which records are held back */
 	DRAIN_EACH = 2048,	/* read the rings after this many records */
-	PASSES = 4 /* maximum passes over the threads of a process */
+	PASSES = 4 /* maximum number of passes over the threads of a process */
 };
 
 struct opened {			/* an open event */
@@ -48,7 +50,7 @@ struct tracer {
 	size_t		 ringsize;
 	struct opened	*ev;	/* owned */
 	size_t		 nev;
-	bool		 sorted; /* ev is sorted by id */
+	bool		 sorted; /* "ev" is sorted by id */
 	struct pollfd	*poll;	/* owned; one event per thread and processor */
 	size_t		 npoll;
 	struct threadset threads;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	LEAST = 64,		/* entries of the first read after a hole */
+	LEAST = 64, /* number of entries to read first after a hole */
 	MOST = 8192 /* minimum size of walk.v, in entries */
 };
 
@@ -29,16 +29,16 @@ struct walk {
 	int		 fd;	/* pagemap of the process */
 	const struct vmas *l;	/* borrowed */
 	size_t		 n;	/* number of mappings that pagemap covers */
-	size_t		 i;	/* index of the mapping that contains addr */
+	size_t		 i;	/* index of the mapping that contains "addr" */
 	uint64_t	 addr;	/* address of the page to read next */
-	uint64_t	 page;	/* bytes of a page */
-	uint64_t	 huge;	/* bytes of a huge page */
+	uint64_t	 page;	/* page size in bytes */
+	uint64_t	 huge;	/* size of a huge page in bytes */
 	const struct frames *flags; /* flags by page frame; NULL: not
 				       readable */
 	uint64_t	*v;	/* owned; entries that were read */
-	size_t		 most;	/* size of v, in entries */
+	size_t		 most;	/* size of "v", in entries */
 	size_t		 want;
-	bool		 hole;	/* there may be a hole at addr */
+	bool		 hole;	/* there may be a hole at the address "addr" */
 	entries_fn	 fn;
 	void		*arg;	/* borrowed */
 };

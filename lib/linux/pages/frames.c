@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 enum {
-	BLOCK = 4096,		/* page frames per block */
-	BLOCKS_MAX = 1 << 24,	/* 2^36 page frames */
+	BLOCK = 4096,		/* number of page frames per block */
+	BLOCKS_MAX = 1 << 24,	/* maximum number of blocks: 2^36 page frames */
 	BRIDGE = 2 /* maximum number of unrequested frames read to save a
 		      call */
 };
 
-enum { WANTED = 1, KNOWN };	/* states of a page frame; 0: neither */
+enum { WANTED = 1, KNOWN };	/* states of a page frame; 0: it is in neither
+				   state */
 
 struct block {
 	uint8_t		 state[BLOCK];

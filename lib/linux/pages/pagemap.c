@@ -269,7 +269,8 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 	pthread_once(&once, zero_find);
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	each = (ssize_t)(page / sizeof *v);	/* entries of a page table */
+	each = (ssize_t)(page / sizeof *v);	/* number of entries in a page
+						   table */
 	for (addr = start; addr < end;) {
 		n = pagemap_read(fd, addr, entries_end(addr, end, page, MOST),
 		    v, MOST);
@@ -434,7 +435,8 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 {
-	enum { MOST = 512 };	/* entries that the kernel copies at once */
+	enum { MOST = 512 };	/* number of entries that the kernel copies at
+				   once */
 	uint64_t v[MOST], page, per, i, k, want;
 	ssize_t got;
 

@@ -62,12 +62,13 @@ int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 
 /* smapsizes.c: page counts of mappings in smaps */
 struct smapsize {		/* counts for a mapping, in KB */
-	uint64_t	 start;	/* addresses of the mapping */
-	uint64_t	 end;
-	uint64_t	 rss;	/* resident, without zero pages */
+	uint64_t	 start;	/* start address of the mapping */
+	uint64_t	 end;	/* end address (exclusive) */
+	uint64_t	 rss;	/* resident pages, without zero pages */
 	uint64_t	 swap;
-	uint64_t	 huge;	/* part of rss in huge pages */
-	bool		 device; /* device memory, which has no pages */
+	uint64_t	 huge;	/* part of "rss" that is in huge pages */
+	bool		 device; /* the mapping is device memory, which has no
+				    pages */
 };
 
 struct smapsizes {		/* counts for all mappings of a process, sorted
@@ -91,7 +92,8 @@ struct entries {		/* consecutive entries of one mapping */
 	uint64_t	 addr;	/* address of the first page */
 	const uint64_t	*v;	/* borrowed */
 	size_t		 n;
-	size_t		 each;	/* pages per entry: 1, or all of a huge page */
+	size_t		 each;	/* number of pages per entry: 1, or all pages of
+				   a huge page */
 };
 
 typedef int	(*entries_fn)(void *, const struct entries *);

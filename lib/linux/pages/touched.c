@@ -11,20 +11,22 @@
 #include <unistd.h>
 
 enum {
-	TOUCHED_SMALL = 2 * 1024 * KB,	/* bytes that one page table maps */
+	TOUCHED_SMALL = 2 * 1024 * KB,	/* number of bytes that one page table
+					   maps */
 	LOOKED_AT = 16384, /* number of pages examined first, at the start of a
 			      mapping, if the kernel has no PAGEMAP_SCAN */
-	SMAPS_TAKES = 16	/* smaps takes as long for a present page as
-				   pagemap for this many absent ones */
+	SMAPS_TAKES = 16	/* reading smaps takes as long for one present
+				   page as reading pagemap for this many absent
+				   pages */
 };
 
 struct touching {
 	const struct vmas *vma;		/* borrowed */
 	bool		*has;		/* borrowed; result, one per mapping */
 	int		 fd;		/* pagemap of the process */
-	uint64_t	 page;		/* bytes of a page */
+	uint64_t	 page;		/* page size in bytes */
 	bool		 scans;		/* the kernel supports PAGEMAP_SCAN */
-	uint64_t	 left;		/* pages not examined yet */
+	uint64_t	 left;		/* number of pages not examined yet */
 };
 
 static int

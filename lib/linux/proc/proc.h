@@ -49,21 +49,22 @@ int		 proc_refused(pid_t pid);
 struct attributes {		/* consecutive attributes, or the value of
 				   one */
 	const uint8_t	*p;	/* borrowed */
-	size_t		 len;	/* bytes */
+	size_t		 len;	/* length in bytes */
 };
 
 struct netmessage {
 	unsigned int	 type;
 	unsigned int	 flags;
 	const uint8_t	*p;	/* borrowed; complete message with its header */
-	size_t		 len;	/* bytes */
+	size_t		 len;	/* length in bytes */
 };
 
 struct netrequest {
 	uint16_t	 type;
 	uint16_t	 flags;	/* NLM_F_DUMP: request all objects of a kind */
-	const void	*body;	/* borrowed; contents after the header */
-	size_t		 len;	/* bytes */
+	const void	*body;	/* borrowed; contents of the message after its
+				   header */
+	size_t		 len;	/* length in bytes */
 };
 
 typedef int	(*netmessage_fn)(void *, const struct netmessage *);

@@ -76,7 +76,7 @@ read_bulk(int fd, struct bulk *k)
 			bulk_add(k, piece, (size_t)n);
 		else if (errno != EINTR)
 			return -1;
-	bulk_add(k, "", 0);	/* data must not be NULL */
+	bulk_add(k, "", 0);	/* the data pointer must not be NULL */
 	return 0;
 }
 

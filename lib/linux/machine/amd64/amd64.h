@@ -6,7 +6,7 @@
 
 #include "linux/machine/machine.h"
 
-enum {				/* sizes in bytes: frame.c */
+enum {				/* sizes in bytes; see frame.c */
 	STAGE_SIZE = 448,
 	XSTATE_ROOM = 12 * 1024,
 	FRAME_SIZE = 2 * STAGE_SIZE + XSTATE_ROOM

@@ -56,7 +56,8 @@ enum {
 	/* invalid flags for a signal stack: rt_sigreturn keeps the current
 	   one */
 	KEEP_STACK = INT32_MAX,
-	XSTATE_MIN = 576,	/* size of the legacy area and header */
+	XSTATE_MIN = 576,	/* size of the legacy region and the header of
+				   an XSAVE area */
 	XFEATURE_TILEDATA = 1 << 18,
 	/* always included: x87, SSE, and protection keys, whose initial value
 	   in the kernel differs from the processor's */
@@ -288,7 +289,7 @@ stage_call(uint8_t *buf, uint64_t addr, const struct frame *w, uint64_t stack,
 	r.rip = w->gadget->call;
 	r.rsp = stack;
 	r.rax = nr;
-	r.orig_rax = UINT64_MAX;	/* not in a system call */
+	r.orig_rax = UINT64_MAX;	/* the thread is not in a system call */
 	memcpy(&r.rdi, &arg->iov_base, sizeof r.rdi);
 	r.rsi = arg->iov_len;
 	memset(&uc, 0, sizeof uc);

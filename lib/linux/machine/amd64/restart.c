@@ -27,19 +27,20 @@ static const struct {
 	{ 1, 4 },		/* write to a socket with SO_SNDTIMEO */
 	{ 19, 145 },		/* readv */
 	{ 20, 146 },		/* writev */
-	{ 42, 362 },		/* connect; continues its connection attempt */
-	{ 43, 102 },		/* accept; for 32 bits, socketcall */
+	{ 42, 362 },		/* connect; if restarted, it continues the
+				   connection attempt */
+	{ 43, 102 },		/* accept; in 32-bit programs, socketcall */
 	{ 44, 369 },		/* sendto */
 	{ 45, 371 },		/* recvfrom */
 	{ 46, 370 },		/* sendmsg */
 	{ 47, 372 },		/* recvmsg */
-	{ 65, 117 },		/* semop; for 32 bits, ipc */
+	{ 65, 117 },		/* semop; in 32-bit programs, ipc */
 	{ 69, 400 },		/* msgsnd */
 	{ 70, 401 },		/* msgrcv */
 	{ 128, 177 },		/* rt_sigtimedwait */
 	{ -1, 421 },		/* rt_sigtimedwait_time64 */
 	{ 208, 247 },		/* io_getevents */
-	{ 220, 420 },		/* semtimedop; for 32 bits, semtimedop_time64 */
+	{ 220, 420 }, /* semtimedop; in 32-bit programs, semtimedop_time64 */
 	{ 232, 256 },		/* epoll_wait */
 	{ 281, 319 },		/* epoll_pwait */
 	{ 288, 364 },		/* accept4 */
@@ -77,7 +78,7 @@ restart_call(pid_t tid, const struct seencall *seen)
 	size_t i;
 	int nr;
 
-	(void)seen;	/* orig_rax has the number of the call */
+	(void)seen;	/* the register orig_rax has the number of the call */
 	/* unlike PTRACE_GETREGSET, it has one layout for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
 	    (int32_t)r.rax != -EINTR)
@@ -97,7 +98,7 @@ restart_due(const void *now, size_t len)
 {
 	struct user_regs_struct r;
 
-	if (len != sizeof r)	/* a 32-bit thread */
+	if (len != sizeof r)	/* these are the registers of a 32-bit thread */
 		return true;
 	memcpy(&r, now, sizeof r);
 	return (int32_t)r.rax == -EINTR;

@@ -10,13 +10,14 @@ enum {				/* indices into gregs.word; those up to PSTATE
 				   are as in struct user_pt_regs of
 				   arch/arm64/include/uapi/asm/ptrace.h */
 	X0 = 0,
-	X8 = 8,			/* system call number */
-	X30 = 30,		/* return address */
+	X8 = 8,			/* register with the system call number */
+	X30 = 30,		/* register with the return address */
 	SP = 31,
 	PC = 32,
 	PSTATE = 33,
 	NPRSTATUS = 34,
-	TLS = 34, /* this and the rest are from other register sets */
+	TLS = 34, /* this and the following words are from other register
+		     sets */
 	NUMBER = 35, /* number of the current system call; -1: none */
 	WIDE = 36		/* 1 for a 64-bit process, 0 for a 32-bit one */
 };
@@ -43,8 +44,8 @@ enum {				/* NT_ARM_ numbers, as in <elf.h>, which may
 enum {				/* machine code of instructions */
 	SVC = (int)0xd4000001U,
 	RET = (int)0xd65f03c0U,
-	MOV_X8 = (int)0xd2800008U, /* plus the number to load, shifted left
-				      by 5 */
+	MOV_X8 = (int)0xd2800008U, /* add the number to load, shifted left by
+				      5 */
 	BYTES = 4		/* length of every instruction */
 };
 
@@ -54,7 +55,7 @@ enum {				/* sizes in bytes */
 	   eighth of their size */
 	MAX_VECTORS = 16 + MAX_VECTOR * 35,
 	HEADER = 16,		/* size of the header of NT_ARM_SVE */
-	STAGE_SIZE = 1152,	/* size of a stage: frame.c */
+	STAGE_SIZE = 1152,	/* size of a stage; see frame.c */
 	FRAME_SIZE = STAGE_SIZE + STAGE_SIZE + MAX_VECTORS
 };
 

@@ -16,7 +16,7 @@ enum {				/* header of NT_ARM_SVE and NT_ARM_SSVE:
 				   struct user_sve_header of
 				   arch/arm64/include/uapi/asm/ptrace.h */
 	FLAGS = 12,		/* byte offset of the flags */
-	FLAG_SVE = 1		/* flag: vectors follow */
+	FLAG_SVE = 1		/* flag: vectors follow the header */
 };
 
 /*

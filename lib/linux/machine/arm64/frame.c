@@ -41,11 +41,11 @@
 #include <elf.h>
 #include <string.h>
 
-enum {				/* byte offsets */
+enum {				/* byte offsets in a stage */
 	CONTEXT = 128,
 	STACK_FLAGS = CONTEXT + 24,
 	MASK = CONTEXT + 40,
-	REGS = CONTEXT + 176 + 8,	/* x0 to x30, sp, pc, pstate */
+	REGS = CONTEXT + 176 + 8, /* registers x0 to x30, sp, pc and pstate */
 	RECORDS = CONTEXT + 176 + 288,
 	RESERVED = 4096,	/* size of the area for records, in bytes */
 
@@ -61,8 +61,8 @@ enum {				/* byte offsets */
 	EXTRA_SIZE = 32,
 	END_SIZE = 16,
 
-	VREGS = 512		/* bytes of vector registers in NT_PRFPREG; fpsr
-				   and fpcr follow them */
+	VREGS = 512		/* size of the vector registers in NT_PRFPREG,
+				   in bytes; fpsr and fpcr follow them */
 };
 
 _Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
@@ -120,7 +120,7 @@ static uint8_t *
 record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
     const uint8_t *vector)
 {
-	enum { LENGTH = 8 };	/* offset of the vector length in bytes */
+	enum { LENGTH = 8 };	/* byte offset of the vector length */
 	size_t regs, size;
 	uint16_t len;
 	uint8_t *to;

@@ -14,7 +14,8 @@
 static const struct regnote regset[] = {
 	{ NT_PRSTATUS, "regset/prstatus", false, false },
 	{ NT_PRFPREG, "regset/fpregs", false, false },
-	{ NOTE_VFP, "regset/400", true, false }, /* 32-bit processes only */
+	{ NOTE_VFP, "regset/400", true, false }, /* only 32-bit processes have
+						    this set */
 	{ NOTE_TLS, "regset/401", false, false },
 	{ NOTE_SVE, "regset/405", true, true },
 	{ NOTE_PAC_MASK, "regset/406", true, false },
@@ -35,7 +36,7 @@ const struct isa isa = {
 	.injects = true,
 	.audit = AUDIT_ARCH_AARCH64,
 	.call = BYTES,
-	.redzone = 0,		/* AAPCS64, 6.4.5.1 */
+	.redzone = 0,		/* see 6.4.5.1 of the AAPCS64 */
 	/* with larger address spaces, only a mapping that asks for it is
 	   above: Documentation/arch/arm64/memory.rst */
 	.top = UINT64_C(1) << 48,

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* numbers that older headers lack */
+enum {				/* system call numbers that older headers lack
+				   */
 	NR_EPOLL_PWAIT2 = 441, NR_FUTEX_WAITV = 449
 };
 
@@ -37,9 +38,9 @@ enum {				/* numbers that older headers lack */
 static const struct call {
 	uint16_t	 nr;
 	bool		 gives_up;
-	bool		 always;	/* fails with EINTR when a signal is
-					   handled, even if the handler has
-					   SA_RESTART */
+	bool		 always;	/* the call fails with EINTR when a
+					   signal is handled, even if the
+					   handler has SA_RESTART */
 	const char	*file;		/* if the call gives up, the
 					   /proc/PID/fd link of its first
 					   argument begins with this */
