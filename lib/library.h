@@ -92,8 +92,8 @@ enum image_kind { IMAGE_TEXT, IMAGE_MEM };
 
 RB_HEAD(view, piece);
 
-struct image {			/* text or memory of a process, as a sparse file
-				   */
+struct image {			/* text or memory of a process, as a sparse
+				   file */
 	struct proc	*proc;	/* borrowed; process to which the image
 				   belongs */
 	enum image_kind	 kind;

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* system call numbers that older headers lack
-				   */
+enum {				/* system call numbers that older headers
+				   lack */
 	NR_EPOLL_PWAIT2 = 441, NR_FUTEX_WAITV = 449
 };
 
