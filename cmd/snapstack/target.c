@@ -13,7 +13,7 @@
 
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
-	COSTLY = 32 /* reading this many bytes costs as much as an access */
+	COSTLY = 32 /* cost of an access, in bytes read */
 };
 
 /*

@@ -24,7 +24,7 @@ struct libscols_table {
 	size_t		 n;
 	struct libscols_line *first; /* owned */
 	struct libscols_line **last; /* where to link the next line */
-	int		 bare;	/* no headings */
+	int		 bare;	/* the table has no headings */
 };
 
 static size_t

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_MS = 500 }; /* maximum ms from the end of the trace to the end
-			  of the command */
+enum { END_MS = 500 }; /* maximum time in ms from the end of the trace to the
+			  end of the command */
 
 /*
  * Fork a child for the command argv, and store it in c. The child waits for

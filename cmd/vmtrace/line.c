@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 250000000 };	/* maximum nanoseconds that lines wait
-				   for an open fault */
+enum { PATIENCE = 250000000 };	/* maximum time in ns that lines wait for an
+				   open fault to end */
 
 enum { MAX_HELD = 65536 };	/* maximum number of waiting lines */
 

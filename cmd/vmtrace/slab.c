@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { MAX_ORDER = 40 };	/* an allocation has 2^order pages */
+enum { MAX_ORDER = 40 }; /* maximum order; an allocation has 2^order pages */
 
 static void
 page_take(struct stream *s, const struct trace *t, struct line *l)

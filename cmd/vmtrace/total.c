@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* counts of a mapping */
+enum {				/* indexes into the counts of a mapping */
 	FAULTS,
 	MINOR,
 	MAJOR,
@@ -19,7 +19,7 @@ enum {				/* counts of a mapping */
 	COWS
 };
 
-enum { ALLOCS, FREES, BYTES };	/* counts of allocations */
+enum { ALLOCS, FREES, BYTES };	/* indexes into the counts of allocations */
 
 /*
  * Add the fault in line l to the totals in o.
@@ -153,7 +153,7 @@ maps_print(const struct tally *t, const struct tableopts *o)
 			table_number(tb, j, v[i]->count[j]);
 		table_number(tb, PID, (uint64_t)v[i]->pid);
 		if (v[i]->end == 0)
-			continue;	/* not in a mapping */
+			continue;	/* the faults were not in a mapping */
 		m.flags = v[i]->flags;
 		m.name = v[i]->name;
 		vma_perms(&m, perm);

@@ -15,7 +15,7 @@
 enum { WAIT_MS = 50 };		/* maximum delay of output in milliseconds */
 
 static volatile sig_atomic_t ended;
-static const char *where = "standard output";	/* name of the output for
+static const char *where = "standard output";	/* name of the output in
 						   messages */
 
 static struct options options;

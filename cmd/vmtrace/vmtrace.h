@@ -28,23 +28,24 @@ enum result { RESULT_MINOR, RESULT_MAJOR, RESULT_NONE, RESULT_SEGV,
 
 struct line {
 	TAILQ_ENTRY(line) entry;
-	uint64_t	 time;	/* nanoseconds of CLOCK_MONOTONIC */
+	uint64_t	 time;	/* in nanoseconds of CLOCK_MONOTONIC */
 	pid_t		 pid;
 	pid_t		 tid;
-	char		*text;	/* owned; NULL: a fault */
-	bool		 open;	/* a fault that has not ended */
-	bool		 passed; /* lines after it were printed while it was
-				    open */
+	char		*text;	/* owned; text of the line; NULL: the line is
+				   for a page fault */
+	bool		 open;	/* the line is for a fault that has not ended */
+	bool		 passed; /* later lines were printed before this fault
+				    ended */
 	uint64_t	 ns;	/* duration of the fault; 0: unknown */
 	uint64_t	 addr;
 	uint64_t	 ip;
-	bool		 kernel; /* ip is in the kernel */
+	bool		 kernel; /* ip is an address in the kernel */
 	enum access	 access;
 	enum result	 result;
 	struct vma	 where;	/* copy of the mapping at addr; where.name is
-				   owned; NULL: none */
+				   owned; NULL: no mapping */
 	struct vma	 code;	/* copy of the mapping at ip; code.name is
-				   owned; NULL: none */
+				   owned; NULL: no mapping */
 };
 
 TAILQ_HEAD(lines, line);
@@ -59,13 +60,13 @@ struct tally {			/* table of counts (tally.c); zeroed before
 
 struct output_state {		/* destination of lines; zeroed before use */
 	const struct options *opts; /* borrowed */
-	uint64_t	 start;	/* nanoseconds; printed times are relative
-				   to it */
+	uint64_t	 start;	/* time in nanoseconds to which printed times
+				   are relative */
 	struct lines	 held;	/* lines not yet printed */
 	size_t		 nheld;
 	uint64_t	 faults; /* number of faults printed or counted */
-	bool		 full;	/* the limit of faults was reached */
-	struct tally	 maps;	/* totals, if opts->totals */
+	bool		 full;	/* the maximum number of faults was reached */
+	struct tally	 maps;	/* totals, if opts->totals is set */
 	struct tally	 code;
 	struct tally	 slab;
 };
@@ -89,10 +90,10 @@ struct process {
 	pid_t		 pid;
 	size_t		 nthread;
 	struct vmas	 map;
-	uint64_t	 since;	/* time when map was read; earlier events are
-				   already in it */
+	uint64_t	 since;	/* time at which map was read; map already has
+				   the effects of earlier events */
 	uint64_t	 brk;	/* end of the heap; 0: unknown */
-	bool		 left;	/* its leader thread has ended */
+	bool		 left;	/* the leader thread of the process has ended */
 };
 
 struct thread {
@@ -152,7 +153,7 @@ struct row {
 	RB_ENTRY(row)	 entry;
 	pid_t		 pid;
 	uint64_t	 num;	/* address, or offset in a file */
-	uint64_t	 end;	/* end address; set for mappings only */
+	uint64_t	 end;	/* end address, for mappings only */
 	unsigned int	 flags;
 	uint64_t	 dev;
 	uint64_t	 ino;
@@ -173,9 +174,9 @@ void		 total_print(struct output_state *);
  * command.c: start a command
  */
 struct command {
-	pid_t	 pid;		/* 0: none */
-	int	 go;		/* pipe: a byte starts the command */
-	int	 why; /* pipe: errno arrives here if execution fails */
+	pid_t	 pid;		/* process ID; 0: no command */
+	int	 go; /* pipe: a byte written to it starts the command */
+	int	 why; /* pipe: errno can be read from it if execution fails */
 };
 
 void		 command_begin(struct command *, char **);

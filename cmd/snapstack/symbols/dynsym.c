@@ -146,7 +146,7 @@ dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)
 			return false;
 		if ((h | 1) == (hash | 1) && symbol_is(t, &d, i, name, addr))
 			return true;
-		if ((h & 1) != 0)	/* last symbol of the bucket */
+		if ((h & 1) != 0) /* the symbol is the last in its bucket */
 			return false;
 	}
 	return false;

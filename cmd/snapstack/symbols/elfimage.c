@@ -15,14 +15,14 @@ enum { PIECE = 64 * KB };
 static const uint64_t max_bytes = UINT64_C(4) << 30;
 
 struct elfbytes {
-	const struct image *im;	/* borrowed; the image that was copied */
+	const struct image *im;	/* borrowed; the image copied to "data" */
 	void		*data;	/* owned; from mmap(2) */
 	size_t		 size;
 };
 
 static struct elfbytes *all;	/* owned */
 static size_t nall;
-static uint64_t nbytes;		/* total size of all files */
+static uint64_t nbytes;		/* total size of all copies in bytes */
 
 /*
  * Free the copies of all files, because their snapshot is about to be closed.

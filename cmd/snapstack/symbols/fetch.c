@@ -19,8 +19,8 @@
 enum { MAX_ID = 64 };
 
 struct question {
-	uint8_t		 debug;	/* request debugging information, not the
-				   file itself */
+	uint8_t		 debug;	/* 1: request debugging information; 0: the file
+				   itself */
 	uint8_t		 len;
 	uint8_t		 id[MAX_ID];
 };

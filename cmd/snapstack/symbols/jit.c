@@ -15,14 +15,15 @@
 enum {
 	MAX_LINES = 1 << 21,
 	MAX_LENGTH = 1 << 26,	/* maximum size of a function in bytes */
-	LOOKED_AT = 1 << 16,	/* number of lines searched before an address */
+	LOOKED_AT = 1 << 16,	/* maximum number of lines searched before an
+				   address */
 	MAX_NAME = 1024
 };
 
 struct line {
 	uint64_t	 start;
 	uint64_t	 end;
-	const char	*name;	/* borrowed from the map */
+	const char	*name;	/* borrowed from the text of the map */
 	size_t		 len;
 };
 
@@ -30,7 +31,7 @@ struct jit {
 	struct line	*line;	/* owned; sorted by address */
 	size_t		 n;
 	uint64_t	 longest; /* size of the longest function in bytes */
-	char		 name[MAX_NAME]; /* name returned last */
+	char		 name[MAX_NAME]; /* the name returned last */
 };
 
 /*

@@ -226,7 +226,7 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
 	if (symbol != NULL && *symbol == '$')
 		symbol = NULL;	/* a mapping symbol, which only marks code or
-				   data: ABI of arm64 */
+				   data (see the ABI of arm64) */
 	outer = NULL;
 	if ((cu = unit_find(m, pc, &bias)) != NULL) {
 		line_find(&pl, cu, pc - bias);

@@ -11,18 +11,18 @@
 
 struct layout {
 	uint16_t	 machine;
-	const char	*cputype; /* Plan 9's name of the machine */
+	const char	*cputype; /* Plan 9's name for the machine */
 	unsigned int	 word;
 	size_t		 bytes;
 	unsigned int	 n;	/* number of registers known to DWARF */
 	uint8_t		 at[REGS_MAX]; /* index of each register in the kernel's
 					  layout, in words */
-	unsigned int	 pc;	/* index of the program counter in words */
+	unsigned int	 pc;	/* index of the program counter, in words */
 	unsigned int	 sp;
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
 	unsigned int	 fpnum;
-	int		 call;	/* index of the system call number in words; -1:
-				   the layout has none */
+	int		 call;	/* index of the system call number, in words;
+				   -1: the layout has none */
 	uint8_t		 arg[6];
 };
 

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-enum { FAR = 64 * KB };		/* bytes of stack that are searched */
+enum { FAR = 64 * KB };		/* number of bytes of stack to search */
 
 /*
  * Return true if the 7 bytes at p end with an amd64 or 386 call instruction.
@@ -44,7 +44,8 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 	case EM_386:
 		return target_read(t, pc - sizeof p, p, sizeof p) &&
 		    is_x86_call(p);
-	case EM_AARCH64: /* BL and BLR: Arm Architecture Reference Manual */
+	case EM_AARCH64: /* BL or BLR: see the Arm Architecture Reference
+			    Manual */
 		return pc % 4 == 0 && target_word(t, pc - 4, 4, &v) &&
 		    ((v & 0xfc000000) == 0x94000000 ||
 		    (v & 0xfffffc1f) == 0xd63f0000);

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 64 }; /* maximum number of guesses and signal handlers */
+enum { STEPS = 64 }; /* maximum number of guessed frames and signal handlers */
 
 struct walk {			/* state while one thread is unwound */
 	struct unwinder	*u;
 	struct stack	*st;
-	bool		 begun;	/* the first frame was seen */
+	bool		 begun;	/* the first frame has been seen */
 	bool		 left_code; /* the next frame is not in code */
 	bool		 skip_first; /* the stack already has the first frame */
 };

@@ -15,8 +15,8 @@ struct call {			/* the system call that a thread is in */
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
 	struct buf	*b;	/* description of the wait */
-	size_t		 bare;	/* length of the part of the description before
-				   its first time value; 0: it has none */
+	size_t		 bare;	/* length of the description up to its first
+				   time value; 0: it has no time value */
 };
 
 /* calls.c */

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 65536 };		/* bytes to read at the start of a file, to find
-				   its notes */
+enum { HEAD = 65536 };		/* number of bytes to read at the start of a
+				   file to find its notes */
 
 CMP_BY(mapped_cmp, struct mapped, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->addr, y->addr))

@@ -24,7 +24,8 @@
 struct coreseg {		/* a PT_LOAD, or a range that only NT_FILE
 				   lists */
 	uint64_t	 addr;
-	uint64_t	 len;	/* bytes: the larger of p_memsz and p_filesz */
+	uint64_t	 len;	/* length in bytes: the larger of p_memsz and
+				   p_filesz */
 	uint64_t	 off;
 	uint64_t	 there;	/* number of bytes present in the file */
 	uint64_t	 claim;	/* p_filesz */
@@ -51,7 +52,7 @@ struct elfcore {
 	Elf		*elf;	/* owned */
 	const struct machine *mach;
 	uint64_t	 size;	/* file size in bytes */
-	struct coreseg	*load;	/* owned; ascending, without overlaps */
+	struct coreseg	*load;	/* owned; sorted by address, without overlaps */
 	size_t		 nload;
 	struct corethread *thread; /* owned */
 	size_t		 nthread;
@@ -70,7 +71,7 @@ struct elfcore {
 struct facts {			/* facts about a thread from its notes */
 	const struct corethread *th; /* borrowed; NULL: the thread had ended */
 	struct task	 task;	/* borrows all its pointers */
-	struct taskstate st;	/* facts that task does not have */
+	struct taskstate st;	/* facts for which task has no member */
 };
 
 struct mapped {			/* a file that was mapped */
@@ -85,7 +86,7 @@ struct corereader {
 	struct snap	*snap;
 	const struct readopts *opts;
 	const char	*name;	/* borrowed; name of the core */
-	struct source	*src;	/* borrowed; the core */
+	struct source	*src;	/* borrowed; source of the core */
 	struct elfcore	 core;
 	struct vmas	 vma;	/* owned */
 	struct vmas	 files;	/* owned; mappings listed in NT_FILE */
@@ -101,11 +102,11 @@ struct corereader {
 	const char	*exe;	/* borrowed; path of the executable, or NULL */
 	struct proc	*proc;
 	size_t		 nthread; /* number of threads in the process, including
-				     the first even if it had ended */
+				     a leader that had ended */
 	uint64_t	 vmbytes; /* size of all mappings in bytes */
 	uint64_t	 membytes; /* size of the captured memory in bytes */
-	uint64_t	 spare;	/* next ID to give to a process or thread whose
-				   own is taken; 0: none given yet */
+	uint64_t	 spare;	/* next ID for a process or thread whose own ID
+				   is taken; 0: no such ID has been given yet */
 };
 
 /* parse.c */

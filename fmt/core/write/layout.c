@@ -27,14 +27,14 @@
 
 enum { HOLE = HOLE_KB * KB };	/* minimum hole size in bytes */
 
-struct hole {			/* zeros that need not be read */
+struct hole {			/* a range of zeros that need not be read */
 	uint64_t	 start;
 	uint64_t	 end;	/* first byte after the hole */
 };
 
 struct core {
 	struct image	*mem;	/* borrowed from the process */
-	struct buf	 head;	/* owned; all bytes before the memory */
+	struct buf	 head;	/* owned; start of the core, up to the memory */
 	struct corepart	*part;	/* owned; sorted by offset */
 	size_t		 npart;
 	struct hole	*hole;	/* owned; sorted by offset */
@@ -123,11 +123,11 @@ section_header(struct buf *b, const struct machine *a, size_t nload)
 
 	num_add(b, 0, 4);			/* sh_name */
 	num_add(b, SHT_NULL, 4);
-	for (i = 0; i < 3; i++)			/* sh_flags, _addr, _offset */
+	for (i = 0; i < 3; i++) /* sh_flags, sh_addr, sh_offset */
 		num_add(b, 0, a->word);
-	num_add(b, 1, a->word);			/* sh_size: e_shnum */
-	num_add(b, SHN_UNDEF, 4);		/* sh_link: e_shstrndx */
-	num_add(b, nload + 1, 4);		/* sh_info: e_phnum */
+	num_add(b, 1, a->word);			/* sh_size holds e_shnum */
+	num_add(b, SHN_UNDEF, 4);		/* sh_link holds e_shstrndx */
+	num_add(b, nload + 1, 4);		/* sh_info holds e_phnum */
 	num_add(b, 0, a->word);
 	num_add(b, 0, a->word);
 }
@@ -221,8 +221,8 @@ part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
 	uint64_t at, first, end, tail, to;
 
 	s = image_find(c->mem, p->addr)->seg;
-	first = p->addr - s->base;	/* p covers bytes first to end of its
-					   segment */
+	first = p->addr - s->base;	/* p covers segment s from "first" to
+					   "end" */
 	end = first + p->len;
 	if ((e = segment_extent(s, (end - 1) / KB)) == NULL)
 		return -1;

@@ -24,7 +24,7 @@ struct coreregs {		/* registers of a thread, in the layout of a
 	size_t		 nxfp;
 	uint8_t		 xsave[PKRU]; /* x points here if the XSAVE area was
 					 converted */
-	const uint8_t	*x;	/* XSAVE area; borrowed, or in xsave */
+	const uint8_t	*x;	/* XSAVE area: borrowed, or in xsave */
 	size_t		 nx;
 };
 
@@ -34,7 +34,8 @@ bool		 corearch_regs(const struct machine *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 
 struct corethreads {		/* a process's threads that have registers */
-	struct proc	**p;	/* owned; in their order in the core */
+	struct proc	**p;	/* owned; in the order in which they appear in
+				   the core */
 	size_t		 n;
 	size_t		 left;	/* number of live threads without registers */
 	const struct machine *arch;
@@ -59,8 +60,8 @@ struct coreload {		/* a PT_LOAD to be written */
 struct corepart {		/* a contiguous range of captured memory */
 	uint64_t	 addr;
 	uint64_t	 len;
-	uint64_t	 off;	/* offset in the core; before core_place():
-				   index of its segment */
+	uint64_t	 off;	/* offset in the core; before core_place() has
+				   run, index of the PT_LOAD */
 };
 
 struct coreloads {

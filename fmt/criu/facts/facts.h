@@ -37,15 +37,16 @@ struct makereason {		/* why something cannot be restored */
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct linuxrec	 rec;	/* owned */
-	struct recfile	 status; /* borrowed from rec; len 0: not in the
-				    record */
+	struct recfile	 status; /* borrowed from rec; its len is 0 if the
+				    record lacks the file */
 	struct procstat	 stat;
-	uint64_t	 part;	/* the same for processes captured together */
-	uint32_t	 pid;	/* pid, pgid and sid are IDs in its own pid
-				   namespace */
+	uint64_t	 part;	/* ID of the part: the same for processes
+				   captured together */
+	uint32_t	 pid;	/* pid, pgid and sid are IDs in the task's own
+				   pid namespace */
 	uint32_t	 pgid;
 	uint32_t	 sid;
-	struct maketask	*parent; /* borrowed; NULL: the root of the tree */
+	struct maketask	*parent; /* borrowed; NULL: this is the tree's root */
 	struct maketask	*child;	/* borrowed; first child */
 	struct maketask	*sibling; /* borrowed; next sibling in the tree */
 	struct maketask	*thread; /* borrowed; next thread of the same process,
@@ -57,16 +58,17 @@ struct maketask {		/* a process or a thread */
 					       shares it */
 	size_t		 place;	/* index in the array "order" of struct
 				   criumake */
-	uint32_t	 cgset;	/* ID of its cgroup set in cgroup.img; 0: no
-				   set, or a thread whose set is that of its
+	uint32_t	 cgset;	/* ID of the task's cgroup set in cgroup.img;
+				   0: no set or, in a thread, the set of its
 				   process */
 	bool		 chosen;
 	bool		 ring;	/* an io_uring instance was already reported */
-	struct makefd	*fd;	/* owned; in ascending order */
+	struct makefd	*fd;	/* owned; descriptors in ascending order */
 	size_t		 nfd;
-	struct makefd	**byopen; /* owned; its descriptors, sorted by open
+	struct makefd	**byopen; /* owned; elements of fd, sorted by open
 				     file */
-	struct vmas	 maps;	/* owned; only while its images are made */
+	struct vmas	 maps;	/* owned; set only while images of this process
+				   are made */
 	/* owned; only while its images are made; for each mapping, flags of
 	   its pages (enum criu_page); 0: none of its pages is restored as
 	   private memory */
@@ -80,7 +82,7 @@ struct makeregfile {		/* a mapped file with a name, in files.img */
 	char		*path;	/* owned */
 };
 
-struct makeghost {		/* a deleted file; IDs count from 1 */
+struct makeghost {		/* a deleted file; its ID is 1 + its index */
 	uint64_t	 dev;
 	uint64_t	 ino;
 };
@@ -94,18 +96,19 @@ struct makefilter {		/* a seccomp filter of a thread */
 };
 
 struct makeshm {		/* shared memory */
-	struct proc	*proc;	/* borrowed; its content in the snapshot */
-	uint32_t	 file;	/* ID of the file it is mapped from; 0: not
-				   mapped */
+	struct proc	*proc;	/* borrowed; embedded file with the content of
+				   the memory */
+	uint32_t	 file;	/* ID of the file from which the memory is
+				   mapped; 0: not mapped */
 	uint64_t	 huge;	/* size of a huge page in bytes; 0: normal
 				   pages */
-	const struct makeopen *open; /* borrowed; an open file with this memory,
-					or NULL */
-	const struct maketask *user; /* borrowed; first process that has this
-					memory */
+	const struct makeopen *open; /* borrowed; an open file with the shared
+					memory, or NULL */
+	const struct maketask *user; /* borrowed; first process that has the
+					shared memory */
 };
 
-enum {				/* indexes of v in struct makesysv */
+enum {				/* indexes into v in struct makesysv */
 	SYSV_ID, SYSV_KEY, SYSV_MODE, SYSV_SIZE, SYSV_UID, SYSV_GID, SYSV_CUID,
 	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
 };
@@ -114,19 +117,22 @@ enum { MADE_ID = 2 };		/* ID of each namespace that criu creates */
 
 struct makesysv {		/* a System V shared memory segment */
 	uint64_t	 v[SYSV_NUMBERS];
-	struct proc	*proc;	/* borrowed; its content in the snapshot, or
-				   NULL */
-	uint64_t	 mapped; /* number of mappings in restored processes */
-	bool		 used;	/* mapped by a restored process */
-	const struct maketask *whole; /* borrowed; process that maps the
-					 whole segment, in order */
+	struct proc	*proc;	/* borrowed; content of the segment in the
+				   snapshot, or NULL */
+	uint64_t	 mapped; /* number of the segment's mappings in restored
+				    processes */
+	bool		 used;	/* a restored process maps the segment */
+	const struct maketask *whole; /* borrowed; process with adjacent
+					 mappings of the whole segment, or
+					 NULL */
 	uint64_t	 wholeend; /* end address of the mapping of this
 				      segment in process "whole" */
 };
 
-struct makeidmap {		/* a range of an ID map: user_namespaces(7) */
-	uint32_t	 first;	/* first ID in the namespace */
-	uint32_t	 lower;	/* first ID as snap saw it */
+struct makeidmap {		/* a range of IDs in an ID map: see
+				   user_namespaces(7) */
+	uint32_t	 first;	/* first ID of the range, in the namespace */
+	uint32_t	 lower;	/* first ID of the range, as snap saw it */
 	uint32_t	 count;
 };
 
@@ -140,8 +146,8 @@ struct makeaccept {		/* a connection that waits to be accepted */
 	struct makeopen	*open;	/* borrowed; the listening socket */
 };
 
-enum {				/* values of code and flags in struct
-				   makemount */
+enum {				/* values of members "code" and "flags" in
+				   struct makemount */
 	MAKETMPFS = 5,		/* criu's code for tmpfs */
 	MAKEMQUEUE = 14, /* criu's code for mqueue (POSIX message queues) */
 	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
@@ -154,26 +160,27 @@ struct makemount {		/* a mount */
 	uint64_t	 dev;	/* device number as in the kernel, with 20 bits
 				   for the minor number */
 	char		*root;	/* root, point, type, source and options are
-				   borrowed from the list */
+				   borrowed from the text of the mount list */
 	char		*point;
 	char		*type;
 	char		*source;
-	char		*options; /* options of its file system, without
+	char		*options; /* options of the mounted file system, without
 				     flags */
-	char		 archive[40]; /* name of the record file with a tmpfs's
-					 contents */
+	char		 archive[40]; /* name of the file in the record that has
+					 the content of a tmpfs */
 	uint32_t	 flags;	/* flags of mount(2) */
 	uint32_t	 system; /* mount(2) flags of the mounted file system */
-	uint32_t	 shared; /* shared and master: peer groups; 0: none */
+	uint32_t	 shared; /* shared, master: IDs of peer groups, or 0 */
 	uint32_t	 master;
-	unsigned int	 code;	/* code of its type in images; 0: criu cannot
-				   create it */
+	unsigned int	 code;	/* code of the file system type in images;
+				   0: criu cannot create the mount */
 	bool		 mapped; /* the mount is ID-mapped */
 	bool		 left;	/* the mount is left out */
 	char		*outside; /* owned; path of the same file system in
 				     snap's namespace, or NULL */
-	uint32_t	 outside_flags; /* flags of the mount at that path */
-	uint32_t	 outside_id; /* ID of the mount at that path */
+	uint32_t	 outside_flags; /* flags of the mount at path
+					   "outside" */
+	uint32_t	 outside_id; /* ID of the mount at path "outside" */
 	bool		 external; /* criu binds this mount from snap's
 				      namespace */
 };
@@ -183,8 +190,8 @@ struct makemounts {		/* all mounts of a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the mount on /, or NULL */
-	size_t		 ncompared; /* number of mount comparisons so far,
-				       limited by MAX_LOOKS */
+	size_t		 ncompared; /* number of mount comparisons so far, at
+				       most MAX_LOOKS */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
@@ -195,7 +202,7 @@ struct criumake {
 	struct mades	*out;
 	struct maketask	**task;	/* owned; one for each process of snap; NULL
 				   for an embedded file */
-	struct maketask	**bypid; /* owned; members of task that are not NULL,
+	struct maketask	**bypid; /* owned; elements of task that are not NULL,
 				    sorted by pid */
 	size_t		 nbypid;
 	struct maketask	*root;
@@ -203,7 +210,7 @@ struct criumake {
 				    first */
 	size_t		 norder;
 	struct makeopen	**open;	/* owned; sorted by key */
-	struct makeopen	**byino; /* owned; elements of open, sorted by type
+	struct makeopen	**byino; /* owned; the same open files, sorted by type
 				    and inode */
 	size_t		 nopen;
 	struct makeaccept *accept; /* owned; sorted by caller */
@@ -216,7 +223,7 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* greatest ID among used segments */
+	uint32_t	 lastsysv; /* greatest ID of a used System V segment */
 	struct makemounts inside; /* mounts of the mount namespace, if criu
 				     creates one */
 	struct makemounts outside; /* mounts in snap's namespace */
@@ -229,8 +236,8 @@ struct criumake {
 				   maps uids and gids */
 	struct makeids	 uids;
 	struct makeids	 gids;
-	uint64_t	 queued; /* size in bytes of the messages in the fullest
-				    System V queue */
+	uint64_t	 queued; /* total size in bytes of the messages in the
+				    fullest System V queue */
 	struct makefilter *filter; /* owned; filters in seccomp.img */
 	size_t		 nfilter;
 	struct makeopen	**turn;	/* owned; sockets with queued descriptors, in
@@ -246,9 +253,9 @@ struct criumake {
 	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* some process cannot be restored, so nothing
-				   is written */
-	char		**note;	/* owned; sentences on what will differ after
+	bool		 fatal;	/* a process cannot be restored, so nothing is
+				   written */
+	char		**note;	/* owned; sentences about what will differ after
 				   the restore */
 	size_t		 nnote;
 	unsigned int	 since;	/* bits of enum makesince */

@@ -51,16 +51,16 @@ static const char *const kind_name[KIND_MAX] = {
 static const struct key {
 	const char	*name;
 	const char	*form;
-	uint32_t	 kinds;	/* types that may have the key: bits of enum
-				   openkind */
-	size_t		 at;	/* offset of the member for its value */
-	size_t		 len;	/* offset of the member for its length */
+	uint32_t	 kinds;	/* open files that may have the key: bit k for
+				   type k of enum openkind */
+	size_t		 at;	/* offset of the member for the key's value */
+	size_t		 len;	/* offset of the member for the value's size */
 	bool		 inet;	/* the value is a member of struct makeinet */
 	int		(*read)(struct makeopen *, struct words *);
 	const char	*want;	/* description of the line for messages;
-				   NULL: derived from form */
-	const char	*fields; /* CRIU message fields that take its numbers,
-				    in order */
+				   NULL: derived from "form" */
+	const char	*fields; /* CRIU message fields that take the key's
+				    numbers, in order */
 } keys[] = {
 	[OK_FLAGS] = { "flags", "o", ANY, FIELDS("flags") },
 	[OK_POS] = { "pos", "i", ANY, FIELDS("pos") },
@@ -196,7 +196,7 @@ makeopen_has(const struct makeopen *f, enum openkey k)
 void
 makekeys_begin(struct makeopen *f)
 {
-	static uint64_t none[OPEN_NUMBERS];	/* never written */
+	static uint64_t none[OPEN_NUMBERS]; /* zeros, which are never changed */
 	enum openkey k;
 
 	f->has = 0;

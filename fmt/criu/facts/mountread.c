@@ -40,7 +40,8 @@ static const struct {
 	{ "sync", 0, 16 }, { "dirsync", 0, 128 }, { "mand", 0, 64 }
 };
 
-enum {				/* more flags of mount(2) */
+enum {				/* flags of mount(2) beyond those in the
+				   table */
 	NOATIME = 1 << 10, UNBINDABLE = 1 << 17,
 	SHARED = 1 << 20, RELATIME = 1 << 21, STRICTATIME = 1 << 24
 };

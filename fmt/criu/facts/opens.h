@@ -8,7 +8,8 @@
 
 enum makewhy {			/* kinds of things that cannot be restored */
 	WHY_NEVER, /* a whole process; it cannot be left out */
-	WHY_CGROUPS,		/* left out without being named in option -f */
+	WHY_CGROUPS,		/* cgroups, which are left out even if option -f
+				   does not name them */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_GUARD, WHY_HUGETLB, WHY_INOTIFY,
 	WHY_IO_URING,
@@ -20,8 +21,9 @@ enum makewhy {			/* kinds of things that cannot be restored */
 	WHY_KINDS
 };
 
-enum openkind {			/* types in snap-linux(6); fewer than 32 */
-	KIND_OTHER,		/* also any unknown type */
+enum openkind {			/* types of open files in snap-linux(6); fewer
+				   than 32 */
+	KIND_OTHER,		/* type "other", and any unknown type */
 	KIND_CHR, KIND_DEVICE, KIND_DIR, KIND_EPOLL, KIND_EVENTFD,
 	KIND_FANOTIFY, KIND_FIFO, KIND_INET, KIND_INOTIFY, KIND_IO_URING,
 	KIND_LINK, KIND_MEMFD, KIND_MQUEUE, KIND_NAMESPACE, KIND_NETLINK,
@@ -29,22 +31,22 @@ enum openkind {			/* types in snap-linux(6); fewer than 32 */
 	KIND_TIMERFD, KIND_TTY, KIND_UNIX, KIND_MAX
 };
 
-enum makesince {		/* features that only criu 3.18 or newer reads:
+enum makesince {		/* features that need a certain version of criu:
 				   see why.c */
-	SINCE_LONG,		/* criu 3.17 already reads it */
+	SINCE_LONG,		/* any feature that criu 3.17 already has */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
 	SINCE_MODE, SINCE_PRIVS, SINCE_TOS, SINCE_CGROUP, SINCE_PKTINFO,
 	SINCE_STOP, SINCE_MAX
 };
 
-enum { MAKEICMP = 8 };		/* numbers in ICMPV6_FILTER */
+enum { MAKEICMP = 8 };		/* number of 32-bit words in ICMPV6_FILTER */
 
 struct makeaddress {
-	uint32_t	 word[4]; /* in network byte order; IPv4: only
+	uint32_t	 word[4]; /* in network byte order; IPv4 uses only
 				     word[0] */
 	uint32_t	 port;	/* 0: none */
-	char		 text[64]; /* for messages */
+	char		 text[64]; /* the address as text, for messages */
 };
 
 struct makeinet {		/* members for an internet socket only */
@@ -58,7 +60,8 @@ struct makeinet {		/* members for an internet socket only */
 	char		*ulp;
 };
 
-enum openkey {			/* keys of file/ID that have numbers */
+enum openkey {			/* keys with numbers in file "file/ID" of a
+				   record */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
@@ -83,20 +86,20 @@ enum openkey {			/* keys of file/ID that have numbers */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* most numbers that a key can have */
+enum { OPEN_NUMBERS = 7 };	/* maximum count of numbers in a key */
 
-enum {				/* indexes of v for OK_SOCKET */
+enum {				/* indexes into v[OK_SOCKET] */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
 };
 
-enum {				/* indexes of v in struct openline */
-	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet, number
-					 of the open file */
-	LISTENS_COUNT = 1, LISTENS_TYPE, /* OK_LISTENS: packet_mreq of
-					    packet(7) */
-	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; TARGET_ID: NOFILE if the
-					 file is not recorded */
-	WATCH_TYPE = 4,		/* OK_WATCH: type of the file handle */
+enum {				/* indexes into v in struct openline */
+	PASSED_PACKET = 0, PASSED_ID, /* for OK_PASSED: index of the packet, and
+					 number of the open file */
+	LISTENS_COUNT = 1, LISTENS_TYPE, /* for OK_LISTENS: count, and mr_type
+					    of packet(7) */
+	TARGET_FD = 0, TARGET_ID = 3, /* for OK_TARGET; v[TARGET_ID] is NOFILE
+					 if the file is not recorded */
+	WATCH_TYPE = 4,		/* for OK_WATCH: type of the file handle */
 	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
 };
 
@@ -104,11 +107,11 @@ enum {				/* indexes of v in struct openline */
 
 struct openline {		/* a line of a key that may be repeated */
 	enum openkey	 key;
-	size_t		 line;	/* line number in the file */
+	size_t		 line;	/* number of the line in the record file */
 	uint64_t	 v[OPEN_NUMBERS];
 	uint8_t		*bytes;	/* owned, or NULL */
-	size_t		 len;	/* size of bytes */
-	char		*text[2]; /* owned; words or NULL */
+	size_t		 len;	/* size of the data at "bytes" */
+	char		*text[2]; /* owned words, or NULL */
 };
 
 struct makeopen {		/* an open file description */
@@ -119,12 +122,12 @@ struct makeopen {		/* an open file description */
 	char		*link;	/* another path to the file, or NULL */
 	char		*leads;	/* target of a deleted symbolic link */
 	char		*space;	/* kind of the namespace, such as "net" */
-	char		*why;	/* reason why it was not recorded in full or
-				   cannot be restored, or NULL */
+	char		*why;	/* reason why the file was not recorded in full
+				   or cannot be restored, or NULL */
 	enum makewhy	 kind;	/* kind of the reason in why */
 	uint8_t		*name;	/* address of a UNIX socket */
 	size_t		 namelen;
-	uint8_t		*peer;	/* address of the socket it is connected to */
+	uint8_t		*peer;	/* address of the UNIX socket's peer */
 	size_t		 peerlen;
 	uint8_t		*cc[2];	/* control characters of a terminal: [0] for
 				   OK_TERMIOS, [1] for OK_TERMLOCK */
@@ -142,29 +145,29 @@ struct makeopen {		/* an open file description */
 				     in a socket */
 	bool		 present; /* used by makequeue_order(): criu has this
 				     file already */
-	bool		 turn;	/* this socket is in the array turn of struct
-				   criumake */
+	bool		 turn;	/* this socket is in the array "turn" of
+				   struct criumake */
 	size_t		 senders; /* number of sockets connected to this
 				     socket */
 	size_t		 awaited; /* used by makequeue_order(): number of
 				     senders that criu does not have yet */
 	unsigned int	 ends;	/* ends of the pipe or FIFO that are restored:
 				   bits PIPE_READ and PIPE_WRITE */
-	unsigned int	 stdio;	/* in the first file of an inode: 1 + the
-				   standard descriptor of criu that replaces
-				   it; 0: none */
-	bool		 stdio_noted; /* in the first file of an inode: stdio
-					was reported */
-	bool		 data;	/* in the first file of an inode: its data
-				   was written */
-	bool		 locked; /* the locks of this file were written */
-	bool		 linked; /* path is not the name by which the file
-				    was opened */
-	bool		 used;	/* a process to restore has this file, or it is
+	unsigned int	 stdio;	/* only in an inode's first file: 1 + the
+				   standard descriptor of criu that replaces the
+				   file; 0: none */
+	bool		 stdio_noted; /* only in an inode's first file: stdio
+					 has been reported */
+	bool		 data;	/* only in an inode's first file: the inode's
+				   data has been written */
+	bool		 locked; /* the locks of this file have been written */
+	bool		 linked; /* "path" is not the name by which the file was
+				    opened */
+	bool		 used;	/* the file is open in a process to restore, or
 				   queued in a used socket */
-	bool		 noted;	/* a note on this file was recorded */
-	uint64_t	 mount;	/* ID of the mount it was opened on; 0:
-				   unknown */
+	bool		 noted;	/* a note about this file has been recorded */
+	uint64_t	 mount;	/* ID of the mount on which the file was opened;
+				   0: unknown */
 	const struct maketask *user; /* borrowed; first process that has this
 					file */
 };

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MAX_MESSAGE = 256 * 1024 * KB };	/* maximum size in bytes */
+enum { MAX_MESSAGE = 256 * 1024 * KB };	/* maximum size of a message in bytes */
 
 /*
  * Set errstr to a message, formatted as by printf(3), about image im. The

@@ -19,7 +19,7 @@
 
 #include <sys/stat.h>
 
-enum criu_magic {		/* magic numbers: include/magic.h of criu */
+enum criu_magic {		/* magic numbers: see include/magic.h of criu */
 	CRIU_COMMON = 0x54564319,
 	CRIU_INVENTORY = 0x58313116,
 	CRIU_PSTREE = 0x50273030,
@@ -54,12 +54,14 @@ enum criu_magic {		/* magic numbers: include/magic.h of criu */
 	CRIU_IPC_SEM = 0x59573019
 };
 
-enum criu_machine {		/* mtype: images/core.proto of criu */
+enum criu_machine {		/* values of mtype: see images/core.proto of
+				   criu */
 	CRIU_AMD64 = 1,
 	CRIU_ARM64 = 3
 };
 
-enum criu_lock {		/* network_lock_method: cr_options.h of criu */
+enum criu_lock {		/* values of network_lock_method: see
+				   cr_options.h of criu */
 	CRIU_LOCK_IPTABLES = 0,
 	CRIU_LOCK_NFT = 1,
 	CRIU_LOCK_NONE = 2
@@ -71,8 +73,8 @@ enum criu_page {		/* flags of a pagemap entry */
 	PE_PRESENT = 4
 };
 
-enum criu_status {		/* status of a mapping: include/image.h of
-				   criu */
+enum criu_status {		/* status bits of a mapping: see include/image.h
+				   of criu */
 	CRIU_REGULAR = 1 << 0,
 	CRIU_VSYSCALL = 1 << 2,
 	CRIU_VDSO = 1 << 3,
@@ -89,7 +91,8 @@ enum criu_status {		/* status of a mapping: include/image.h of
 	CRIU_GUARD = 1 << 16
 };
 
-enum criu_fdtype {		/* file types: images/fdinfo.proto of criu */
+enum criu_fdtype {		/* file types: see images/fdinfo.proto of
+				   criu */
 	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
 	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
 	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
@@ -98,12 +101,12 @@ enum criu_fdtype {		/* file types: images/fdinfo.proto of criu */
 
 /* imgstack.c */
 struct imgdir {			/* a directory of images */
-	int		 fd;	/* owned; -1: in an archive */
+	int		 fd;	/* owned; -1: the directory is in an archive */
 	char		*path;	/* owned; path as the user gave it, for
 				   messages */
 	struct imgdir	*parent; /* owned; directory that this one is stacked
 				    on, or NULL */
-	char		*why;	/* owned; reason why its parent cannot be
+	char		*why;	/* owned; reason why the parent cannot be
 				   opened, or NULL */
 	struct tar	*tar;	/* borrowed; archive with the directory, or
 				   NULL */
@@ -113,7 +116,7 @@ struct imgdir {			/* a directory of images */
 struct imgsource {		/* a file, as a range of bytes of a source */
 	struct source	*src;	/* borrowed */
 	uint64_t	 loc;	/* offset of the file's first byte in src */
-	uint64_t	 size;	/* in bytes */
+	uint64_t	 size;	/* file size in bytes */
 };
 
 enum { MAX_STACK = 256 };	/* maximum number of stacked directories */
@@ -142,7 +145,7 @@ int		 imgtar_source(const struct imgdir *d, const char *name,
 
 struct criuimg {		/* an image being read */
 	struct input	*in;	/* owned */
-	size_t		 entry;	/* messages read so far */
+	size_t		 entry;	/* number of messages read so far */
 };
 
 /* img.c */
@@ -164,8 +167,8 @@ void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
 struct made {			/* an image to be written */
 	char		*name;	/* owned */
-	struct buf	 b;	/* owned, unless lent */
-	bool		 lent;	/* data of b is borrowed from the snapshot */
+	struct buf	 b;	/* owned, unless "lent" is set */
+	bool		 lent; /* the data of b is borrowed from the snapshot */
 	struct proc	*pages;	/* borrowed; process that the pagemap is for,
 				   or NULL */
 	struct proc	*body;	/* borrowed; embedded file whose content,
@@ -247,7 +250,7 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* address of the first byte */
-	uint64_t	 len;	/* bytes, a multiple of the page size */
+	uint64_t	 len; /* length in bytes, a multiple of the page size */
 	uint64_t	 off;	/* offset in the pages image or, after
 				   pagemap_open(), in the source that contains
 				   this image; valid if PE_PRESENT is set */
@@ -260,7 +263,7 @@ struct pagemap {		/* a pagemap image, with the images it is
 	char		*name;	/* owned; name of the image */
 	uint64_t	 page;	/* page size in bytes */
 	uint32_t	 id;	/* N of pages-N.img */
-	struct pages	*v;	/* owned; ascending, without overlaps */
+	struct pages	*v;	/* owned; sorted by address, without overlaps */
 	size_t		 n;
 	struct source	*src;	/* borrowed; source of the pages; NULL: no
 				   page is present */

@@ -155,8 +155,8 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
 	memcpy(&n, (char *)m + f->quantifier_offset, sizeof n);
 	if ((p = msgs_new(a, f->descriptor, 1)) == NULL)
 		return NULL;
-	if ((n & (n - 1)) == 0) {	/* a power of two: the array is full
-					   (lib/vec.h) */
+	if ((n & (n - 1)) == 0) {	/* n is 0 or a power of two, so the
+					   array is full (see lib/vec.h) */
 		if ((more = msgs_get(a, n == 0 ? 1 : n * 2, sizeof *v)) == NULL)
 			return NULL;
 		if (n > 0)

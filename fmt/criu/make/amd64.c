@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 enum {
-	GPREGS = 27,		/* 64-bit words in struct user_regs_struct */
+	GPREGS = 27, /* number of 64-bit words in struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* size of an FXSAVE area in bytes */
-	XFEATURES = 512, /* offset of XSTATE_BV, the bits of the parts in use */
+	XFEATURES = 512, /* offset of XSTATE_BV: a bit for each part in use */
 	CS64 = 0x33
 };
 

@@ -76,7 +76,7 @@ static int
 pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
     const struct maketask *t)
 {
-	enum { ALL = 0xf };	/* PR_PAC_APIAKEY to PR_PAC_APDBKEY */
+	enum { ALL = 0xf };	/* bits PR_PAC_APIAKEY to PR_PAC_APDBKEY */
 	uint64_t key[9], generic[2];
 	bool address, also;
 

@@ -30,7 +30,7 @@ session_check(struct criumake *m, const struct maketask *t)
 	if (t != m->root)
 		return 0;
 	m->need |= CRIU_SHELL_JOB;
-	if (t->sid == 0)	/* the leader is outside the pid namespace */
+	if (t->sid == 0) /* the session leader is outside the pid namespace */
 		return make_note(m, t, NULL, "joins the session of criu when "
 		    "it is restored: the leader of its own is not in its pid "
 		    "namespace");

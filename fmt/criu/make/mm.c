@@ -13,7 +13,7 @@
 #include <string.h>
 
 #ifndef MAP_DROPPABLE
-enum { MAP_DROPPABLE = 8 };	/* as in uapi/linux/mman.h */
+enum { MAP_DROPPABLE = 8 };	/* value from uapi/linux/mman.h */
 #endif
 
 static const struct {
@@ -111,8 +111,8 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
-		unsigned int	 flag;	/* bits of enum vmflag; the mapping
-					   has one of them */
+		unsigned int	 flag;	/* bits of enum vmflag, of which the
+					   mapping has at least one */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {

@@ -15,7 +15,8 @@ enum { RING_ROOM = 1, RING_HEAD, RING_TAIL, RING_MAGIC, RING_WORDS = 8 };
 
 enum {
 	HEAD_SIZE = RING_WORDS * 4,
-	EVENT_SIZE = 32 /* size of a struct io_event of linux/aio_abi.h */
+	EVENT_SIZE = 32 /* size in bytes of struct io_event: see
+			   linux/aio_abi.h */
 };
 
 static const uint32_t magic = 0xa10a10a1;

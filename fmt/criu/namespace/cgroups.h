@@ -8,7 +8,7 @@
 #include "namespace.h"
 
 enum {
-	CGROUP_CRIUS = CRIUS_IDS, /* ID of the set that criu itself is in */
+	CGROUP_CRIUS = CRIUS_IDS, /* ID of the cgroup set of criu itself */
 	CGROUP_PATH = 2048	/* maximum size of a path in bytes; criu's
 				   buffers are twice as large */
 };
@@ -16,15 +16,17 @@ enum {
 struct cgprop {			/* a property of a cgroup */
 	const char	*name;	/* name and value are borrowed */
 	char		*value;
-	uint64_t	 perm[3]; /* mode, user and group of its file */
+	uint64_t	 perm[3]; /* mode, user and group of the property's
+				     file */
 };
 
 struct cgdir {			/* a cgroup */
-	const char	*list;	/* borrowed; controllers of its hierarchy,
-				   separated by commas; "": version 2 */
+	const char	*list;	/* borrowed; comma-separated controllers of the
+				   cgroup's hierarchy; "": version 2 */
 	const char	*path;	/* borrowed */
 	bool		 recorded; /* perm and prop are from a record */
-	uint64_t	 perm[3]; /* mode, user and group of its directory */
+	uint64_t	 perm[3]; /* mode, user and group of the cgroup's
+				     directory */
 	struct cgprop	*prop;	/* owned */
 	size_t		 nprop;
 };
@@ -45,7 +47,7 @@ struct cgmember {		/* the cgroup of a set in one hierarchy */
 
 struct cgset {			/* a combination of cgroups that processes
 				   share */
-	struct recfile	 from;	/* borrowed; file cgroup of a record */
+	struct recfile	 from;	/* borrowed; the file "cgroup" in a record */
 	const struct maketask *first; /* borrowed; first process in the set */
 	char		*text;	/* owned; text that v borrows from */
 	struct cgmember	*v;	/* owned; sorted by list */
@@ -53,7 +55,7 @@ struct cgset {			/* a combination of cgroups that processes
 };
 
 struct makecgroups {
-	struct cgset	*set;	/* owned; the first has ID CGROUP_CRIUS + 1 */
+	struct cgset	*set; /* owned; the first set has ID CGROUP_CRIUS + 1 */
 	size_t		 nset;
 	struct cgdirs	 dirs;
 	bool		 space;	/* criu creates a cgroup namespace */

@@ -17,7 +17,7 @@ enum { MAX_CONTROL = 400 };	/* maximum size in bytes of a
 				   sign to each controller, in a buffer of 1024
 				   bytes */
 
-struct tree {			/* a hierarchy while it is written */
+struct tree {			/* a cgroup hierarchy while it is written */
 	struct criumake	*m;	/* m and list are borrowed */
 	const char	*list;
 	size_t		 at;	/* index of the hierarchy in the member v of

@@ -61,7 +61,7 @@ link_isgiven(const struct link *l)
 
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		if (strcmp(l->name, name[i]) == 0)
-			return (l->flags & 1) == 0;	/* not IFF_UP */
+			return (l->flags & 1) == 0;	/* IFF_UP is not set */
 	return false;
 }
 

@@ -14,8 +14,8 @@ enum {				/* values from linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30, /* nexthop ID; other attributes of the route say the
-			   same */
+	RTA_NH_ID = 30, /* nexthop ID, which repeats other attributes of the
+			   route */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 
@@ -57,7 +57,7 @@ static int
 settings_write(struct criumake *m, const struct settings *s)
 {
 	static const struct {
-		size_t		 at;	/* offset of the field */
+		size_t		 at;	/* offset of the field in the message */
 		int		 version; /* IP version */
 		const char	*link;
 	} conf[] = {

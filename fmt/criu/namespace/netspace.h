@@ -18,7 +18,8 @@ struct message {		/* a message of rtnetlink(7); pointers are
 
 struct link {			/* a message of net/links */
 	struct message	 message;
-	uint32_t	 type;	/* type in images; 0: criu cannot create it */
+	uint32_t	 type;	/* type of the link in images; 0: criu cannot
+				   create the link */
 	uint32_t	 index;
 	uint32_t	 flags;
 	char		 name[16];

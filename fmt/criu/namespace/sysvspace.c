@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* indexes of numbers on lines of sysvipc/sem
-				   and sysvipc/msg */
+enum {				/* indexes of the numbers in a line of
+				   sysvipc/sem or sysvipc/msg */
 	OWNED_ID, OWNED_KEY, OWNED_MODE, OWNED_UID, OWNED_GID, OWNED_CUID,
 	OWNED_CGID, OWNED_SIZE, OWNED_COUNT, OWNED_MAX,
-	MAX_MESSAGE = 8192	/* bytes; MSGMAX, the size of criu's buffer */
+	MAX_MESSAGE = 8192	/* MSGMAX: size of criu's buffer in bytes */
 };
 
 /*

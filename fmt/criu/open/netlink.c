@@ -3,7 +3,7 @@
  */
 #include "open.h"
 
-enum {				/* indexes of numbers in the key OK_NETLINK */
+enum {				/* indexes into v[OK_NETLINK] */
 	NETLINK_TYPE, NETLINK_PROTOCOL, NETLINK_PORT, NETLINK_TOPORT,
 	NETLINK_TOGROUPS
 };

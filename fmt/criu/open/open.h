@@ -48,10 +48,10 @@ struct makeinode {		/* inode of a deleted file */
 	uint32_t	 gid;
 	uint32_t	 rdev;
 	bool		 timed;	/* atime and mtime are known */
-	uint64_t	 atime;	/* nanoseconds */
-	uint64_t	 mtime;	/* nanoseconds */
+	uint64_t	 atime;	/* access time in nanoseconds */
+	uint64_t	 mtime;	/* modification time in nanoseconds */
 	bool		 sized;	/* size is known */
-	uint64_t	 size;	/* bytes */
+	uint64_t	 size;	/* size in bytes */
 	char		*leads;	/* borrowed; target of a symbolic link */
 };
 

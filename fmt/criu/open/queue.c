@@ -208,7 +208,7 @@ int
 makequeue_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { NOBODY = 65534 };	/* the kernel's UID and GID of an
+	enum { NOBODY = 65534 };	/* the kernel's UID and GID for an
 					   unknown sender */
 	const struct openline *l;
 	size_t n;

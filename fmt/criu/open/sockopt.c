@@ -113,8 +113,9 @@ int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* default in ip(7), which remains if a
-					   version of criu ignores the field */
+	enum { DEFAULT_TTL = 64 };	/* default from ip(7), which stays in
+					   effect if a version of criu ignores
+					   the TTL */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { STANDARD = 3 };		/* number of standard streams: stdin(3) */
+enum { STANDARD = 3 };		/* number of standard streams: see stdin(3) */
 
 /*
  * Return the first open file that has the same inode as f. Its members stdio,

@@ -15,16 +15,16 @@
 enum {
 	NGPREGS = 27,		/* maximum number of general registers */
 	FXSAVE = 512,
-	ST = 32, NST = 32,	/* offset in FXSAVE, and number of 32-bit
-				   words */
+	ST = 32, NST = 32,	/* offset of the ST registers in FXSAVE, and
+				   number of their 32-bit words */
 	XMM = 160, NXMM = 64,
 	SOFTWARE = 464,
 	XSTATE_BV = 512,
 	YMMH = 576, NYMMH = 64,
 	XSTATE = YMMH + 4 * NYMMH,
-	X87_SSE = 3,		/* bits of xstate_bv */
+	X87_SSE = 3,		/* bits of XSTATE_BV for x87 and SSE */
 	AVX = 4,
-	COMPAT = 2		/* mode of a 32-bit thread */
+	COMPAT = 2		/* value of "mode" for a 32-bit thread */
 };
 
 /*

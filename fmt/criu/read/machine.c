@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct {
-	uint32_t	 mtype;	/* mtype of core images */
+	uint32_t	 mtype;	/* value of mtype in core images */
 	const char	*name;
 	int		(*regs)(struct criutask *, const Criu__Core *);
 } known[] = {

@@ -28,9 +28,9 @@ struct criuname {		/* a file of the directory */
 struct criufile {		/* an open or mapped file */
 	uint32_t	 id;	/* unique among files of its type */
 	uint32_t	 type;	/* enum criu_fdtype */
-	uint32_t	 named;	/* ID of the FD_REG entry that has its path, or
-				   0 */
-	char		*name;	/* owned; as /proc shows it */
+	uint32_t	 named;	/* ID of the FD_REG entry with the file's path,
+				   or 0 */
+	char		*name;	/* owned; the name that /proc shows */
 	unsigned int	 flags;	/* flags as in open(2) */
 	uint64_t	 pos;
 	uint64_t	 dev;	/* device, if the file is shared memory;
@@ -80,7 +80,7 @@ struct criureader {
 	int64_t		 time;	/* modification time of the inventory */
 	const struct machine *machine; /* machine of all processes */
 	uint64_t	 page;	/* page size in bytes */
-	struct criuname	*name;	/* owned; sorted */
+	struct criuname	*name;	/* owned; sorted by name */
 	size_t		 nname;
 	struct criufile	*file;	/* owned; sorted by id and type */
 	size_t		 nfile;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* values of task_state */
-enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
-					   execve(2) */
+enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments in
+					   bytes: see execve(2) */
 
 /*
  * Add the process or thread tid, which entry e lists, to the snapshot and to

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 256 * 1024 };	/* maximum bytes compared at once */
+enum { BATCH = 256 * 1024 };	/* maximum number of bytes compared at once */
 _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
 struct stacking {		/* an object being written on top of a parent */
@@ -22,8 +22,7 @@ struct stacking {		/* an object being written on top of a parent */
 	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
 	struct buf	 img;	/* new pagemap image */
-	struct pages	 run;	/* pages with the same flags that are not yet
-				   in img */
+	struct pages	 run;	/* pages with the same flags, not yet in img */
 	uint8_t		 mine[BATCH];
 	uint8_t		 theirs[BATCH];
 };

@@ -18,19 +18,20 @@
 
 #define INVENTORY "inventory.img"
 
-enum { WRITEBUF = 256 * 1024 };	/* maximum bytes written at once */
+enum { WRITEBUF = 256 * 1024 };	/* maximum number of bytes written at once */
 
 struct object {			/* pages of a process or of shared memory */
 	RB_ENTRY(object) entry;	/* tree of objects by process ID */
 	struct proc	*proc;	/* borrowed; its member mem has the pages */
-	char		*name;	/* owned; name of its pagemap image */
+	char		*name;	/* owned; name of the object's pagemap image */
 	struct pagemap	*map;	/* owned; the original pagemap */
 	uint64_t	 bytes;	/* size of all present pages in bytes */
 	uint32_t	 id;	/* N of the object's pages-N.img */
 	struct source	*src;	/* borrowed; file that holds the pages */
-	int		 fd;	/* borrowed from src; descriptor of that file */
-	size_t		 hint;	/* index of the entry found last */
-	uint64_t	 done;	/* pages below this address are written */
+	int		 fd;	/* borrowed from src; descriptor of the file
+				   with the pages */
+	size_t		 hint;	/* index of the pagemap entry found last */
+	uint64_t	 done;	/* pages below this address have been written */
 };
 
 RB_HEAD(objecttree, object);
@@ -46,7 +47,8 @@ struct criuout {
 	struct imgdir	*below;	/* owned; the parent directory, once opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
-	struct objecttree byproc; /* the same objects, sorted by process */
+	struct objecttree byproc; /* the elements of array "object", sorted by
+				     process */
 	struct object	*last;	/* borrowed; the object written last */
 	const struct proc *nothing; /* borrowed; process most recently found
 				       to have no stored pages */
@@ -109,7 +111,7 @@ int		 stack_object(struct criuout *out, struct object *o);
  */
 struct viewpart {
 	uint64_t	 off;	/* offset of the part in the file */
-	uint64_t	 len;	/* bytes */
+	uint64_t	 len;	/* length of the part in bytes */
 	const uint8_t	*bytes;	/* borrowed; NULL: the part is at addr in the
 				   image */
 	uint64_t	 addr;
