@@ -39,36 +39,39 @@ enum { OPT_LONG = 0x100 };	/* first value for options with no short name */
 
 struct sources;
 
-struct opt {			/* an option; letter 0 ends a table of
-				   options */
+struct opt {			/* a command-line option; in the last element of
+				   a table, "letter" is 0 */
 	int		 letter;
-	const char	*name;	/* long name, without "--" */
-	const char	*arg;	/* name of its argument in --help; NULL: none */
-	const char	*text;	/* description in --help; NULL: not listed */
+	const char	*name;	/* long name of the option, without "--" */
+	const char	*arg;	/* name of the option's argument, for --help;
+				   NULL: none */
+	const char	*text;	/* description of the option in --help; NULL:
+				   not listed */
 	/* set one of the members below; an option without any is ignored */
 	bool		*flag;	/* set to true if the option is given */
 	char		**word;	/* set to the option's argument */
-	const char	**outfile; /* set to the argument, the name of an
-				      output file */
-	double		*seconds; /* set to the argument, a number greater
-				     than 0 */
-	uint64_t	*number; /* set to the argument, a number between
-				    least (>= 0) and most */
+	const char	**outfile; /* set to the option's argument, the name of
+				      an output file */
+	double		*seconds; /* set to the option's argument, a number
+				     greater than 0 */
+	uint64_t	*number; /* set to the option's argument, a number from
+				    "least" (>= 0) to "most" */
 	int64_t		 least;
 	int64_t		 most;
-	struct exclude	**exclude; /* the argument is added to *exclude,
-				      which is allocated if NULL */
+	struct exclude	**exclude; /* the option's argument is added to
+				      *exclude, which is allocated if NULL */
 	void		(*source)(struct sources *, char *arg);
 	void		(*call)(int letter, char *arg);
 };
 
 struct cmdline {
-	const char	*about;	/* one line: what the program does */
+	const char	*about;	/* what the program does, in one line */
 	/* usage lines, NULL-terminated; getprogname() is put before each,
 	   except before lines that begin with a blank */
 	const char *const *synopsis;
 	const struct opt *opts;
-	struct sources	*sources; /* borrowed; filled in by options */
+	struct sources	*sources; /* borrowed; filled in by options that have a
+				     "source" function */
 	bool		 ordered; /* the first operand ends the options */
 };
 
@@ -122,13 +125,13 @@ struct sources {
 	struct words	 cgroup; /* -c: cgroups whose live processes are
 				    selected */
 	struct words	 pick;	/* -p: process IDs and names to select */
-	bool		*found;	/* owned; for each word of pick: whether it
-				   matched a process; NULL until a process is
-				   checked */
+	bool		*found;	/* owned; whether each word of "pick" matched a
+				   process; NULL until a process is checked */
 	size_t		 at;	/* number of files named before the first
 				   live process */
 	bool		 kernel; /* accept process ID 0, the kernel */
-	bool		 user;	/* -u: only live processes of user uid */
+	bool		 user;	/* -u: select only live processes of user
+				   "uid" */
 	uid_t		 uid;
 };
 
@@ -145,12 +148,12 @@ struct sources {
 	    .source = sources_user }
 
 enum sources_kind {		/* how to interpret an operand */
-	SOURCES_LIVE,		/* always as a live process */
-	SOURCES_FILES,		/* as a file if it exists; otherwise as a
-				   process ID or the name of a live process;
-				   otherwise as a file */
-	SOURCES_MAPS		/* as a file if it exists or contains a
-				   slash; otherwise as a live process */
+	SOURCES_LIVE,		/* an operand names a live process */
+	SOURCES_FILES,		/* an operand names a file if it exists;
+				   otherwise a live process if it is a number or
+				   a name of one; otherwise a file */
+	SOURCES_MAPS		/* an operand names a file if it exists or
+				   contains a slash; otherwise a live process */
 };
 
 void		 words_add(struct words *w, char *word);
@@ -190,13 +193,14 @@ struct snap	*sources_keep(struct sources *s, struct snap *snap);
 
 /* join.c: write one snapshot of all inputs */
 struct joining {
-	struct sources	*from;	/* borrowed; input files and -p */
+	struct sources	*from;	/* borrowed; input files, and processes selected
+				   by -p */
 	const char	*path;	/* borrowed; output file; NULL: standard
 				   output */
 	char		*exe;	/* borrowed; executable the cores came from;
 				   NULL: search for it */
-	struct exclude	*exclude; /* borrowed; secrets to leave out; or NULL */
-	bool		 salvage; /* read what is intact of damaged files */
+	struct exclude	*exclude; /* borrowed; secrets to leave out, or NULL */
+	bool		 salvage; /* read the intact parts of damaged files */
 	bool		 compress;
 	bool		 verbose; /* print totals at the end */
 };
@@ -217,7 +221,7 @@ enum {				/* flags of struct column */
 };
 
 struct column {
-	const char	*name;	/* heading; NULL: in JSON only */
+	const char	*name;	/* heading of the column; NULL: only in JSON */
 	const char	*key;	/* key in JSON; NULL: not in JSON */
 	unsigned int	 flags;
 };
@@ -226,9 +230,9 @@ struct tableopts {		/* options for tables; all zero: the defaults */
 	char		*list;	/* column names separated by commas; "+..."
 				   adds to the default columns; NULL: the
 				   default columns */
-	bool		 bare;	/* no headings */
-	bool		 bytes;	/* exact sizes in bytes */
-	bool		 json;	/* JSON, one object per line */
+	bool		 bare;	/* print no headings */
+	bool		 bytes;	/* print exact sizes, in bytes */
+	bool		 json;	/* print JSON, one object per line */
 };
 
 /* options that fill in t, a struct tableopts */

@@ -177,7 +177,7 @@ are_letters(const struct opt *o, const char *s)
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 {
-	bool attached = s != arg && arg[1] != '-';	/* written as -oFILE */
+	bool attached = s != arg && arg[1] != '-'; /* -oFILE, not -o FILE */
 
 	if (strcmp(s, "-") == 0)
 		return s;

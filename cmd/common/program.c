@@ -216,7 +216,7 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	text_locale(); /* the locale's files cannot be read after confine */
+	text_locale(); /* after confine() files of the locale cannot be read */
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

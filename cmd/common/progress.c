@@ -22,11 +22,11 @@
 
 enum {
 	STEP = 250,		/* milliseconds between two checks */
-	LONG = 1000		/* milliseconds before the line is shown */
+	LONG = 1000 /* milliseconds before the progress line is shown */
 };
 
 static struct {
-	struct progress	*p;		/* borrowed; NULL: not shown */
+	struct progress	*p; /* borrowed; NULL: no progress is shown */
 	const char	*name;		/* borrowed; name of the program */
 	pthread_t	 thread;
 	atomic_bool	 quit;

@@ -11,8 +11,8 @@
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
 {
-	enum { SEGMENTS = 16 };	/* maximum per process in 9front's snapfs:
-				   snap(6) */
+	enum { SEGMENTS = 16 };	/* maximum number of segments of a process in
+				   9front's snapfs; see snap(6) */
 	const struct image *im;
 	size_t i, many, most;
 

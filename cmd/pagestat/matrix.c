@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { M_PID, M_MEMORY, M_OTHER }; /* column indexes; from M_OTHER on, one
-				      column for each process, and then
+enum { M_PID, M_MEMORY, M_OTHER }; /* indexes of columns; from M_OTHER on, there
+				      is one for each process, followed by
 				      NAME */
 
 /*

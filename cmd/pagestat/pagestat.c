@@ -19,7 +19,8 @@ struct command {
 	bool		 showflags;
 	bool		 showmatrix;
 	size_t		 shown;
-	size_t		 ended;	/* processes found by name that have ended */
+	size_t		 ended;	/* number of processes found by name that have
+				   ended */
 	bool		 hidden; /* some flags cannot be read without
 				    privilege */
 };

@@ -8,8 +8,8 @@
 
 struct process {
 	uint64_t	 pid;
-	bool		 named;	/* found by name only, so it may end without
-				   an error */
+	bool		 named;	/* the process was found only by name, so it is
+				   no error if it has ended */
 };
 
 struct processes {		/* processes to show */
@@ -18,15 +18,17 @@ struct processes {		/* processes to show */
 };
 
 struct usetable {		/* table of processes, or of their mappings */
-	struct frames	*counts; /* owned; NULL: not readable */
-	struct frames	*flags;	/* owned; NULL: not readable */
+	struct frames	*counts; /* owned; reader of /proc/kpagecount; NULL: not
+				    readable */
+	struct frames	*flags;	/* owned; reader of /proc/kpageflags; NULL: not
+				   readable */
 	struct tableopts opts;
 	struct table	*list;	/* owned */
-	bool		 mappings; /* one line per mapping */
+	bool		 mappings; /* print one line per mapping */
 	bool		 touched; /* show the column TOUCHED */
 	bool		 hidden; /* PSS cannot be determined */
 	struct pageuse	 sum;	/* sum over all processes */
-	uint64_t	 sumtouched; /* kilobytes */
+	uint64_t	 sumtouched; /* sum of column TOUCHED, in kilobytes */
 	size_t		 n;	/* number of processes shown */
 };
 

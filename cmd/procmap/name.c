@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MIN_NAME = 12 };	/* minimum columns for a name */
+enum { MIN_NAME = 12 };	/* minimum width of a name, in columns */
 
-static int columns;		/* columns of the terminal; 0: not a terminal */
+static int columns;		/* width of the terminal in columns; 0: unknown,
+				   or no terminal */
 
 /*
  * If standard output is a terminal, determine its width.

@@ -32,7 +32,8 @@ static struct command command = { .sources.kernel = true };
 static void
 parse(int letter, char *arg)
 {
-	static const char styles[] = "mldsaxr"; /* in the order of enum style */
+	static const char styles[] = "mldsaxr"; /* option letters, in the order
+						   of enum style */
 	static char self[16];
 
 	if (letter == 'P') {

@@ -6,7 +6,7 @@
 
 #include "common/common.h"
 
-enum style {			/* styles; may be combined */
+enum style {			/* output styles, which may be combined */
 	STYLE_MAP = 1,		/* -m */
 	STYLE_LINUX = 2,	/* -l */
 	STYLE_DDB = 4,		/* -d */
@@ -24,7 +24,7 @@ enum debug {			/* bits of the number that -D takes */
 	DEBUG_ALL = 31
 };
 
-enum { PAGE_KB = 4 }; /* size of a page in these styles, in kilobytes */
+enum { PAGE_KB = 4 }; /* page size assumed in the output, in kilobytes */
 
 struct slots {			/* numbers of amap slots */
 	uint64_t	 mapped;
@@ -72,11 +72,12 @@ void		 reserved_print(const struct space *);
 /* figure.c: collect what a picture shows */
 struct row {			/* a mapping in a picture */
 	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 end;	/* end address, exclusive */
 	char		 perm[5];
 	char		*name;	/* owned */
 	char		 note[32];
-	bool		 same;	/* unchanged between two snapshots */
+	bool		 same;	/* the mapping did not change between two
+				   snapshots */
 };
 
 struct figure {			/* a process in a picture */
@@ -105,7 +106,7 @@ struct album {			/* contents of a picture */
 	bool		 compare;
 	bool		 everything; /* also draw unchanged mappings and
 					processes */
-	char		 times[160]; /* when two snapshots were taken; "":
+	char		 times[160]; /* times of the two compared snapshots; "":
 					unknown */
 };
 
@@ -129,7 +130,8 @@ int		 picture_write(const struct album *, const char *,
 		    const char *);
 
 /* strip.c */
-enum { CLASSES = PAGES_KINDS + PARTNERS }; /* number of colours */
+enum { CLASSES = PAGES_KINDS + PARTNERS }; /* number of classes of pages, each
+					      with its colour */
 
 unsigned int	 strip_class(const struct album *, const struct pagespan *);
 void		 strip_count(const struct album *, const struct figure *,

@@ -20,17 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SILENCE_S = 10 };	/* seconds without a line until we give up */
+enum { SILENCE_S = 10 };	/* seconds of silence before giving up */
 
 struct far {
 	pid_t		 pid;	/* the shell that runs the command */
 	int		 fd;	/* owned; socket to the command */
-	pthread_t	 thread; /* reads fd */
-	atomic_bool	 ending; /* no more is asked */
-	pthread_mutex_t	 lock;	/* of the members below */
+	pthread_t	 thread; /* thread that reads fd */
+	atomic_bool	 ending; /* far_end() was called */
+	pthread_mutex_t	 lock;	/* protects the members below */
 	pthread_cond_t	 changed;
-	_Atomic enum answer last; /* the last answer */
-	char		 why[512]; /* reason of ANSWER_FAILED */
+	_Atomic enum answer last; /* last answer received */
+	char		 why[512]; /* reason for ANSWER_FAILED */
 };
 
 /*

@@ -8,28 +8,29 @@
 
 #include <time.h>
 
-enum { MAX_NOTE = 1000 };	/* maximum bytes of -m */
+enum { MAX_NOTE = 1000 }; /* maximum length of the argument of -m, in bytes */
 
 struct move {			/* options -k, -d and -f, which move
 				   processes elsewhere */
 	bool	 kill; /* -k: kill the processes when the snapshot is written */
 	bool	 dry;		/* -d: only print what prevents restoring */
 	bool	 force; /* -f: kill even if something prevents restoring */
-	char	*to;	/* --to: command that restores them; or NULL */
+	char	*to;	/* --to: command that restores the processes, or NULL */
 };
 
 struct job {			/* settings from the command line */
 	struct liveopts	 live;
-	bool		 stop;	/* -s: keep processes stopped until all is
-				   written */
+	bool		 stop;	/* -s: keep processes stopped until the snapshot
+				   is written */
 	bool		 core;	/* --core: standard input is a core */
-	pid_t		 dumps;	/* ID of the process that dumps this core */
-	uint64_t	 most;	/* maximum bytes of memory to capture from this
-				   process; 0: all */
+	pid_t		 dumps;	/* --core: ID of the process that is dumping
+				   core */
+	uint64_t	 most;	/* maximum number of bytes to capture from the
+				   memory of the dumping process; 0: all */
 	struct sources	 sources;	/* live processes to capture */
 	struct move	 move;
-	struct exclude	*exclude; /* owned; secrets to leave out; or NULL */
-	const char	*note;	/* borrowed; reason for the snapshot (-m); or
+	struct exclude	*exclude; /* owned; secrets to leave out, or NULL */
+	const char	*note;	/* borrowed; reason for the snapshot (-m), or
 				   NULL */
 	struct buf	 taken;	/* file "taken" of the Linux record */
 	time_t		 at;	/* time to take the snapshot; 0: now */
@@ -39,14 +40,16 @@ struct job {			/* settings from the command line */
 
 struct taking {			/* state of a snapshot being taken */
 	const struct job *job;
-	struct far	*far;	/* owned; runs --to; NULL: no such option */
+	struct far	*far;	/* owned; runs the command of --to; NULL: no
+				   such option */
 	struct live	*live;
 	struct snap	*snap;
 	struct output	*out;	/* NULL: not opened, or already committed */
-	bool		 again;	/* fail if a clone is killed, to start again
-				   without clones */
+	bool		 again;	/* fail if a clone is killed, so that the
+				   capture starts again without clones */
 	bool		 regs_warned; /* missing registers were reported */
-	bool		 noted;	/* "taken" was added to the first process */
+	bool		 noted;	/* file "taken" was added to the first
+				   process */
 	atomic_bool	 incomplete; /* something is missing from the
 					snapshot: exit with 1 */
 };
@@ -60,12 +63,12 @@ void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
 
 /* far.c: the command of --to, and what it answers */
-enum answer {			/* in the order in which they come */
+enum answer { /* answers of the far side, in order of arrival */
 	ANSWER_NONE,
 	ANSWER_READY,		/* the processes can be received */
-	ANSWER_RESTORED,	/* they are restored, and stand still */
-	ANSWER_RUNNING,		/* they run */
-	ANSWER_FAILED		/* no more answers come */
+	ANSWER_RESTORED, /* the processes are restored but still stopped */
+	ANSWER_RUNNING,		/* the processes are running */
+	ANSWER_FAILED		/* no further answers will come */
 };
 
 struct far;

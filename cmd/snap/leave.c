@@ -14,13 +14,12 @@
 #include <stdlib.h>
 
 enum {
-	NEAR = 64 * KB,		/* bytes kept before and after a block with
-				   an address */
+	NEAR = 64 * KB,		/* bytes kept before and after a block with an
+				   address in a register */
 	EACH = 64 * KB /* size of a block; a multiple of all page sizes */
 };
 
-struct near {			/* range to keep in a mapping that is left
-				   out */
+struct near { /* range to keep in a mapping that is otherwise left out */
 	uint64_t	 start;
 	uint64_t	 end;
 };
@@ -30,8 +29,7 @@ struct leaving {
 	struct near	*near;	/* owned; sorted by start after
 				   live_coreregs() */
 	size_t		 nnear;
-	bool		*stays;	/* owned; for each mapping: whether all of it is
-				   kept */
+	bool		*stays;	/* owned; whether each mapping is kept whole */
 	size_t		*order;	/* owned; indices of mappings in the order in
 				   which they are left out */
 };

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-static struct buf messages;	/* strings, each ended by NUL */
+static struct buf messages;	/* messages held back, each ended by NUL */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 

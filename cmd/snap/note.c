@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-	MAX_COMMAND = 4000,	/* maximum bytes of the command line */
-	MAX_TAKEN = 200	/* maximum bytes of other lines */
+	MAX_COMMAND = 4000, /* maximum length of the command line, in bytes */
+	MAX_TAKEN = 200	/* maximum length of other values, in bytes */
 };
 
 /*

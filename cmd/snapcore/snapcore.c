@@ -14,8 +14,8 @@ static struct joining joining = { .from = &sources };
 static bool reverse;
 static struct progress progress;
 
-struct chosen {			/* a process to make a core of */
-	struct snap	*snap;	/* borrowed, like proc */
+struct chosen {			/* a process for which a core is made */
+	struct snap	*snap;	/* borrowed, as is member proc */
 	struct proc	*proc;
 };
 

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 enum {
-	SAID_LINES = 20,	/* maximum lines of standard error in the log */
-	FRAMES = 4,		/* frames of the crashed thread in the log */
-	STACK_SECONDS = 60,	/* time limit of snapstack */
-	HOOK_SECONDS = 3600	/* time limit of the hook */
+	SAID_LINES = 20,	/* maximum number of lines of standard error in
+				   the log */
+	FRAMES = 4,		/* maximum number of frames in the log */
+	STACK_SECONDS = 60,	/* time limit for snapstack */
+	HOOK_SECONDS = 3600	/* time limit for the hook */
 };
 
 /*
@@ -147,11 +148,11 @@ owner_allow(const char *name, uid_t uid)
 			uint32_t	 id;
 		} entry[5];
 	} acl = { 2, {
-		{ 0x01, 6, UINT32_MAX },	/* owning user */
+		{ 0x01, 6, UINT32_MAX },	/* ACL_USER_OBJ: owner */
 		{ 0x02, 4, uid },
-		{ 0x04, 0, UINT32_MAX },	/* owning group */
-		{ 0x10, 4, UINT32_MAX },	/* mask of acl(5) */
-		{ 0x20, 0, UINT32_MAX },	/* all other users */
+		{ 0x04, 0, UINT32_MAX }, /* ACL_GROUP_OBJ: owning group */
+		{ 0x10, 4, UINT32_MAX },	/* ACL_MASK; see acl(5) */
+		{ 0x20, 0, UINT32_MAX },	/* ACL_OTHER: all other users */
 	} };
 
 	if (setxattr(name, "system.posix_acl_access", &acl, sizeof acl,

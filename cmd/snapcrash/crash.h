@@ -16,23 +16,26 @@
 enum companions {		/* processes captured with the one that
 				   crashed */
 	WITH_NONE,
-	WITH_CHILDREN,		/* its descendants */
-	WITH_PARENT, /* its parent and all descendants of the parent */
+	WITH_CHILDREN,		/* descendants of the crashed process */
+	WITH_PARENT,		/* parent of the crashed process, and all
+				   descendants of the parent */
 	WITH_CGROUP
 };
 
 struct room {			/* space on a disk */
 	uint64_t	 bytes;
-	unsigned int	 percent; /* percent of the disk, used if not 0 */
+	unsigned int	 percent; /* percentage of the disk; 0: "bytes" is
+				     used */
 };
 
 struct config {			/* settings of /etc/snapcrash.conf, explained
 				   in snapcrash.conf(5) */
 	char		 directory[PATH_MAX];
 	unsigned int	 companions;	/* enum companions */
-	uint64_t	 atonce; /* maximum crashes captured at once */
-	uint64_t	 waiting; /* maximum crashes that wait; any more are
-				     counted and dropped */
+	uint64_t	 atonce; /* maximum number of crashes captured at
+				    once */
+	uint64_t	 waiting; /* maximum number of waiting crashes; any
+				     further ones are counted and dropped */
 	uint64_t	 count;	/* maximum number of snapshots kept */
 	uint64_t	 bytes;	/* maximum size of all snapshots together */
 	uint64_t	 age;	/* maximum age of a snapshot in seconds; 0:
@@ -49,12 +52,12 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 	char		 socket[108];	/* socket for cores from the kernel */
 };
 
-struct crash {			/* a snapshot in the directory */
+struct crash {			/* a snapshot in the snapshot directory */
 	char		*file;	/* owned; path of the snapshot */
 	const char	*id;	/* borrowed from file: its last component */
-	struct timespec	 when;	/* time of the crash, from the name */
+	struct timespec	 when;	/* time of the crash, from the file name */
 	struct timespec	 written; /* modification time of the file */
-	uint64_t	 size;	/* bytes used on the disk */
+	uint64_t	 size;	/* disk space used by the file, in bytes */
 	bool		 gone;	/* the snapshot was removed */
 	struct crashed	*facts;	/* owned; NULL: not read, or not readable */
 };
@@ -64,15 +67,16 @@ struct crashed {		/* facts read from a snapshot; control
 	uint64_t	 pid;
 	unsigned int	 signal; /* 0: unknown */
 	size_t		 threads;
-	size_t		 others;	/* other processes in the snapshot */
+	size_t		 others; /* number of other processes in the snapshot */
 	char		 name[64];
 	char		 user[28];
-	char		 place[256];	/* unit or container; "-": none */
+	char		 place[256];	/* unit or container of the process;
+					   "-": none */
 	char		 exe[1024];
-	char		 reason[128];	/* name of the signal, by
+	char		 reason[128];	/* name of the signal, from
 					   signal_text() */
-	uint64_t	 missing; /* bytes of memory left out for lack of
-				     space: "excluded" in snap(6) */
+	uint64_t	 missing; /* number of bytes left out for lack of space;
+				     see "excluded" in snap(6) */
 };
 
 struct crashes {
@@ -83,8 +87,10 @@ struct crashes {
 struct crashing {		/* a process that is dumping core */
 	pid_t		 pid;
 	pid_t		 tid;	/* thread that crashed; 0: not known yet */
-	int		 signal; /* 0: not known yet */
-	int		 dumpable; /* %d in core_pattern: core(5) */
+	int		 signal; /* signal that kills the process; 0: not known
+				    yet */
+	int		 dumpable; /* value of %d in core_pattern; see
+				      core(5) */
 	uid_t		 uid;
 	uid_t		 charged; /* user charged for the disk space */
 	bool		 plain;	/* the process has only the rights of its
@@ -96,18 +102,18 @@ struct crashing {		/* a process that is dumping core */
 				   refers to this process */
 };
 
-struct claim {			/* lock files held by a running snapcrash;
-				   claim.c */
-	int		 fd;	/* descriptor of the locked .place.N;
+struct claim { /* lock files held by a running snapcrash; see claim.c */
+	int		 fd;	/* descriptor of the locked file .place.N;
 				   negative: none */
-	int		 taking; /* descriptor of the locked .taking.N during
-				    a capture; negative: none */
+	int		 taking; /* descriptor of the file .taking.N, locked
+				    during a capture; negative: none */
 };
 
-struct reserved {		/* bytes that other handlers may still write */
-	uint64_t	 kept;	/* bytes of final snapshots */
-	uint64_t	 disk;	/* bytes of final snapshots and spools */
-	uint64_t	 n;	/* number of snapshots they may still write */
+struct reserved { /* disk space that other handlers may still use */
+	uint64_t	 kept;	/* bytes for final snapshots */
+	uint64_t	 disk;	/* bytes for final snapshots and spools */
+	uint64_t	 n;	/* number of snapshots that these handlers may
+				   still write */
 };
 
 /* after.c: log a snapshot, let its user read it, run the hook */
@@ -179,12 +185,12 @@ int		 crashing_receive(struct crashing *f, int fd);
 int		 crash_serve(const struct config *c, const char *path);
 
 /* show.c */
-struct listing {		/* options of snapcrash list */
+struct listing {		/* options of "snapcrash list" */
 	char		*const *words; /* list only crashes that match one of
-					  these; empty: all */
+					  these words; empty: all */
 	uint64_t	 most;	/* list at most this many of the last crashes;
 				   0: all */
-	bool		 reverse; /* newest first */
+	bool		 reverse; /* list the newest crash first */
 	struct tableopts table;
 };
 

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANCESTORS = 64 };	/* maximum ancestors that are examined */
+enum { ANCESTORS = 64 }; /* maximum number of ancestors that are examined */
 
 /*
  * Parse s, a number from the kernel, into *n. Return 0, or -1 with errstr set.

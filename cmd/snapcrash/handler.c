@@ -21,8 +21,9 @@
 #define BEFORE	"/var/lib/snapcrash.before"
 
 enum {
-	MAX_PATTERN = 128,	/* CORENAME_MAX_SIZE of the kernel */
-	LISTENS = 1 << 16 /* SO_ACCEPTCON in the flags of /proc/net/unix */
+	MAX_PATTERN = 128,	/* CORENAME_MAX_SIZE in the kernel */
+	LISTENS = 1 << 16	/* __SO_ACCEPTCON, in column Flags of
+				   /proc/net/unix */
 };
 
 /*

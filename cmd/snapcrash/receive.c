@@ -29,8 +29,8 @@ struct pidfdinfo {
 	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid,
 		 fsgid;
 	int32_t	 status;
-	uint32_t dump;		/* DUMP_*, if mask has INFO_DUMP */
-	uint32_t signal;	/* if mask has INFO_SIGNAL, since Linux 6.18 */
+	uint32_t dump;		/* DUMP_* flags; valid if mask has INFO_DUMP */
+	uint32_t signal; /* valid if mask has INFO_SIGNAL, since Linux 6.18 */
 };
 
 #define INFO_DUMP	(UINT64_C(1) << 4)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static char usual[] = CONFIG, *config = usual;
-static const char *out;		/* output file of dump, or NULL */
+static const char *out;		/* output file of "snapcrash dump", or NULL */
 static time_t since, until = INT64_MAX;
 static struct listing how;
 static bool last;		/* list only the last crash */

@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 enum {
-	TAKE_SECONDS = 600,	/* time limit of the capture; then the
+	TAKE_SECONDS = 600,	/* time limit for the capture; after it, the
 				   process is let go */
 	PACK_SECONDS = 3600,
 	MARGIN = 64 << 20	/* bytes allowed for embedded files */
 };
 
-static const uint64_t room_least = 1 << 20;	/* minimum bytes of room
-						   for a snapshot */
+static const uint64_t room_least = 1 << 20;	/* minimum room for a snapshot,
+						   in bytes */
 
 /*
  * Create an unnamed file in the current directory. It vanishes if we are
@@ -48,8 +48,9 @@ struct taking {			/* a process being captured into the spool */
 	struct crashes	*l;	/* borrowed; existing snapshots */
 	const struct space *sp;	/* borrowed; its memory; NULL: unknown */
 	uint64_t	 charged;	/* user charged for the snapshot */
-	uint64_t	 room;	/* maximum bytes of the final snapshot */
-	uint64_t	 spool;	/* maximum bytes of the spool */
+	uint64_t	 room;	/* maximum size of the final snapshot, in
+				   bytes */
+	uint64_t	 spool;	/* maximum size of the spool, in bytes */
 };
 
 /*

@@ -15,16 +15,17 @@
 #include <string.h>
 
 enum {
-	HEAP_SPACE = 64 * KB * KB, /* size and alignment of the addresses
-				      for a heap outside the main arena */
-	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of other memory before
-				      the first chunk */
+	HEAP_SPACE = 64 * KB * KB, /* size and alignment of the address range of
+				      a heap outside the main arena */
+	MAX_OTHERS = 16 * KB * KB, /* maximum number of bytes of other memory
+				      before the first chunk */
 	START_TRIES = 64,
 	MAX_CACHES = 1 << 16
 };
 
 struct walk {
-	struct heap	*h;	/* borrowed; NULL: do not count */
+	struct heap	*h;	/* borrowed; where chunks are counted; NULL: do
+				   not count */
 	struct heapread	 read;
 	struct addresses cache;	/* owned; addresses of chunks that may hold a
 				   tcache */
@@ -123,7 +124,7 @@ walk_main(struct walk *w, const struct arena *a)
 	const struct vma *v;
 	uint64_t at, bad, head;
 
-	if (a->system == 0)	/* nothing was allocated */
+	if (a->system == 0)	/* nothing was allocated in arena a */
 		return 0;
 	/* cores do not name the heap */
 	if ((v = vmas_find(&w->read.m->vma, a->top)) == NULL ||

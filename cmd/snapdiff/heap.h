@@ -10,10 +10,10 @@
 #include "snapdiff.h"
 
 enum {
-	HEAP_BINS = 127,	/* pairs of pointers in an arena */
+	HEAP_BINS = 127,	/* number of pairs of pointers in an arena */
 	MAX_HEAP = 4096,	/* maximum number of arenas, or of heaps; a
 				   higher number means damaged memory */
-	CHUNK_HEAD = 16,	/* bytes from a chunk to its user data */
+	CHUNK_HEAD = 16,	/* offset of the user data in a chunk */
 	MIN_CHUNK = 32
 };
 
@@ -22,7 +22,8 @@ enum { CHUNK_PREV_USED = 1, CHUNK_FLAGS = 7 };
 
 struct heapread {		/* buffer for reading words from memory */
 	const struct memory *m;	/* borrowed */
-	uint64_t	 addr;	/* address of the bytes in buf */
+	uint64_t	 addr;	/* address of the memory that was read into
+				   buf */
 	size_t		 len;
 	uint8_t		 buf[64 * KB];
 };

@@ -15,7 +15,7 @@ enum {
 	MIN_EMPTY = 16,	/* minimum number of empty lists in an arena */
 	MAX_DATA = 64 * KB * KB, /* maximum size in bytes of a mapping
 				    that is searched */
-	TOP = -16,		/* offsets of members from the first list */
+	TOP = -16, /* offset of the top pointer from the first list */
 	NEXT = HEAP_BINS * 16 + 16,
 	SYSTEM = NEXT + 24
 };

@@ -80,7 +80,7 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 }
 
 struct cache {			/* layout of a tcache_perthread_struct */
-	uint64_t	 chunk;	/* size of the chunk that contains it */
+	uint64_t	 chunk;	/* size of the chunk that contains the tcache */
 	uint64_t	 width;	/* size of each count in bytes */
 };
 

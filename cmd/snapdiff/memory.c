@@ -132,7 +132,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 	h->content = CONTENT_NOTHING;
 	h->data = false;
 	h->span = NULL;
-	if (v == NULL) /* images may contain zeros between mappings: snap(6) */
+	if (v == NULL)		/* between mappings, images may contain zeros;
+				   see snap(6) */
 		return;
 	/* pages that are not its own are pages of the file */
 	isfile = class_of(v) == CLASS_FILE;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 * KB };	/* bytes read at once */
+enum { BLOCK = 64 * KB };	/* number of bytes read at once */
 
 /*
  * Add the range from start to end to the counts of r. kind says how the range
@@ -65,9 +65,9 @@ bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
 struct pairing {		/* a pair of mappings that share addresses */
 	const struct memory *was;
 	const struct memory *is;
-	const struct vma *v;	/* mapping of *was; NULL: not mapped */
-	const struct vma *w;	/* mapping of *is; NULL: not mapped */
-	struct row	*row;	/* results are added here */
+	const struct vma *v;	/* mapping in *was; NULL: not mapped there */
+	const struct vma *w;	/* mapping in *is; NULL: not mapped there */
+	struct row	*row;	/* row to which the results are added */
 	bool		 runs;
 };
 

@@ -17,13 +17,14 @@ enum {				/* exit statuses, like those of diff(1) */
 
 struct command {
 	struct options	 opts;
-	struct snap	**snap;	/* owned, with its elements */
+	struct snap	**snap;	/* owned, as are its elements */
 	size_t		 nsnap;
 	struct moments	 moments;
 	struct sources	 sources;
 	uint64_t	 pid;	/* ID of the only process to compare; 0: all */
-	uint64_t	 before; /* ID of that process in the old snapshot */
-	bool		 headed; /* the moments were printed */
+	uint64_t	 before; /* ID, in the old snapshot, of the only process
+				    to compare */
+	bool		 headed; /* print_moments() was called */
 	bool		 differs;
 };
 

@@ -8,9 +8,9 @@
 
 struct options {
 	bool	 runs;		/* -l: print changed address ranges */
-	bool	 bytes;		/* -x: also print their bytes */
-	bool	 sums;		/* -s: one line per class of mappings */
-	bool	 all;		/* -a: all measures */
+	bool	 bytes;		/* -x: also print the changed bytes */
+	bool	 sums;		/* -s: print one line per class of mappings */
+	bool	 all;		/* -a: print all measures */
 	struct tableopts table;
 };
 
@@ -18,11 +18,12 @@ struct options {
 struct side {			/* a process at one moment */
 	struct snap	*snap;	/* borrowed */
 	struct proc	*proc;	/* borrowed; NULL: no such process */
-	struct identity	 id;	/* id.part is 0 if parts are compared */
+	struct identity	 id;	/* id.part is 0 if parts of a snapshot are
+				   compared */
 };
 
 struct moment {
-	const char	*path;	/* borrowed; path of its snapshot */
+	const char	*path;	/* borrowed; path of the snapshot */
 	uint64_t	 part;	/* number of the part if parts of a snapshot
 				   are compared; else 0 */
 	bool		 timed;
@@ -56,10 +57,10 @@ int		 couple_pids(const struct moment *, const struct moment *,
 
 /* memory.c: what an address holds at a moment */
 enum content {
-	CONTENT_NOTHING,	/* zeros, or never touched */
+	CONTENT_NOTHING,	/* zeros, or memory that was never touched */
 	CONTENT_FILE,		/* unmodified page of a file */
 	CONTENT_BYTES,		/* the process's own bytes */
-	CONTENT_LOST		/* not captured */
+	CONTENT_LOST		/* memory that was not captured */
 };
 
 struct memory {
@@ -69,13 +70,14 @@ struct memory {
 	struct pagelist	 page;	/* owned */
 	struct pagelist	 own;	/* owned; private pages of the process */
 	bool		 own_known;
-	char		 exe[4096]; /* path of its executable */
+	char		 exe[4096]; /* path of the executable */
 };
 
 struct here {			/* what is at an address */
 	enum content	 content;
-	bool		 data;	/* the image has the bytes */
-	uint64_t	 end;	/* address where this description ends */
+	bool		 data;	/* the image contains the bytes at this
+				   address */
+	uint64_t	 end; /* end of the address range that this describes */
 	const struct pagespan *span; /* borrowed; NULL: none */
 };
 
@@ -93,9 +95,10 @@ bool		 memory_stored(const struct memory *, const struct here *,
 /* rows.c: mappings, and how many kilobytes of each changed */
 struct kbchange {		/* numbers of kilobytes */
 	uint64_t	 changed;
-	uint64_t	 added;	/* held nothing before */
-	uint64_t	 removed; /* hold nothing now */
-	uint64_t	 unknown; /* not captured at one of the moments */
+	uint64_t	 added;	/* kilobytes that held nothing before */
+	uint64_t	 removed; /* kilobytes that hold nothing now */
+	uint64_t	 unknown; /* kilobytes not captured at one of the
+				     moments */
 };
 
 struct row {			/* how a mapping changed */
@@ -105,11 +108,12 @@ struct row {			/* how a mapping changed */
 	struct vma	 is;	/* new mapping, with a borrowed name; end is 0
 				   if there is none */
 	struct kbchange	 kb;
-	struct pagelist	 run;	/* owned; changed ranges, if asked for */
+	struct pagelist	 run;	/* owned; changed ranges, if they are to be
+				   printed */
 };
 
 struct rows {
-	struct row	*v;	/* owned; ascending */
+	struct row	*v;	/* owned; in ascending order of addresses */
 	size_t		 n;
 };
 
@@ -128,15 +132,16 @@ struct heapclass {		/* numbers of chunks */
 	uint64_t	 free;
 };
 
-struct heap {			/* sums over all arenas, in bytes unless said
-				   otherwise */
+struct heap { /* sums over all arenas, in bytes unless otherwise noted */
 	size_t		 arenas;
 	uint64_t	 chunks;
-	uint64_t	 system; /* obtained from the kernel */
+	uint64_t	 system; /* memory obtained from the kernel */
 	uint64_t	 used;
-	uint64_t	 free;	/* free chunks, without the tops */
-	uint64_t	 cached; /* in thread caches; also counted in free */
-	uint64_t	 top;	/* tops of the arenas */
+	uint64_t	 free;	/* free chunks, except the top chunk of each
+				   arena */
+	uint64_t	 cached; /* chunks in thread caches; also counted in
+				    "free" */
+	uint64_t	 top;	/* top chunks of the arenas */
 	struct heapclass class[HEAP_CLASSES];
 };
 

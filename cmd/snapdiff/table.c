@@ -7,9 +7,10 @@
 #include <string.h>
 
 struct classum {		/* sums over the mappings of a class */
-	size_t		 nwas;	/* number of mappings before */
+	size_t		 nwas;	/* number of mappings at the earlier moment */
 	size_t		 nis;
-	uint64_t	 was;	/* bytes before */
+	uint64_t	 was;	/* size of the mappings at the earlier moment,
+				   in bytes */
 	uint64_t	 is;
 	struct kbchange	 kb;
 };
@@ -63,7 +64,7 @@ how_text(enum change_kind kind, bool json)
 		[CHANGE_REMOVED] = "-", [CHANGE_CHANGED] = "!"
 	};
 	static const char *const words[] = {
-		[CHANGE_SAME] = "changed",	/* only the contents changed */
+		[CHANGE_SAME] = "changed",	/* only contents changed */
 		[CHANGE_ADDED] = "new",
 		[CHANGE_REMOVED] = "gone",
 		[CHANGE_CHANGED] = "changed"

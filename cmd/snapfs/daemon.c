@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-static int ready = -1;		/* pipe to the command; -1: none */
+static int ready = -1; /* pipe to the process that the user started; -1: none */
 static int null;
 
 /*

@@ -14,14 +14,14 @@ struct origin {			/* a snapshot, or the root of the mount */
 	gid_t		 gid;
 	mode_t		 mode;	/* mode of directories */
 	time_t		 time;
-	uint64_t	 size;	/* bytes of the snapshot file */
+	uint64_t	 size;	/* size of the snapshot file, in bytes */
 };
 
 struct served {
 	struct fstree	*tree;
 	struct origin	 root;	/* attributes of the root directory */
-	unsigned int	 max_read; /* maximum bytes per read; 0: the kernel's
-				      limit */
+	unsigned int	 max_read; /* maximum number of bytes per read; 0: the
+				      kernel's limit */
 };
 
 struct options {
@@ -37,7 +37,8 @@ struct mount {
 	const char	*mtpt;
 	struct options	*opts;	/* borrowed */
 	const bool	*reported; /* borrowed; libfuse has printed an error */
-	struct fuse_session *session; /* owned; NULL outside the helper */
+	struct fuse_session *session; /* owned; NULL except in the helper
+					 process */
 	bool		 mounted;
 };
 
@@ -76,7 +77,8 @@ struct slot;
 struct reading {		/* a read of an open file */
 	uint64_t	 off;
 	size_t		 len;
-	bool		 inorder; /* begins where the previous read ended */
+	bool		 inorder; /* the read begins where the previous one
+				     ended */
 	struct slot	*slot;	/* borrowed; NULL: nothing was read ahead */
 	const uint8_t	*buf;	/* borrowed; data that was read ahead */
 };

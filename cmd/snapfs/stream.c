@@ -23,7 +23,7 @@ enum slot_state { EMPTY, FILLING, FULL, TAKEN };
 struct slot {
 	enum slot_state	 state;
 	uint64_t	 off;
-	size_t		 len;	/* bytes requested */
+	size_t		 len;	/* number of bytes requested */
 	ssize_t		 got;
 	uint8_t		*buf;	/* owned; cap bytes */
 	size_t		 cap;
@@ -36,8 +36,8 @@ struct stream {
 	struct fstree	*tree;	/* borrowed */
 	uint64_t	 ino;
 	uint64_t	 next;	/* offset where a sequential read would begin */
-	size_t		 refs;	/* 1 for the open file, and 1 for each read
-				   under way */
+	size_t		 refs;	/* number of references: 1 for the open file,
+				   and 1 for each read under way */
 	struct slot	 slot[SLOTS];
 };
 

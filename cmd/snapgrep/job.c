@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-	TOGETHER = 16,		/* maximum number of jobs taken at once */
+	TOGETHER = 16, /* maximum number of jobs that a thread takes at once */
 	SHARES = 4,		/* a thread takes at most 1/SHARES of its
 				   part of a round at once */
 	GROWTH = 4,		/* factor by which rounds grow */
@@ -29,9 +29,10 @@ enum {
 
 struct job {
 	size_t		 body;
-	uint64_t	 at;	/* offset of its first byte in the body */
+	uint64_t	 at;	/* offset, in the body, of the first byte of the
+				   job */
 	bool		 done;
-	bool		 many;	/* there are more matches than are kept */
+	bool		 many;	/* the job has more matches than are kept */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };
@@ -44,16 +45,17 @@ struct worker {			/* state of a thread */
 struct search {
 	const struct plan *p;	/* borrowed */
 	struct job	*job;	/* owned */
-	size_t		 most;	/* maximum bytes to read for one job */
-	struct job	 again;	/* results of a job with very many matches,
-				   done again */
-	struct worker	*w;	/* owned; the first is also used by the main
+	size_t		 most; /* maximum number of bytes to read for one job */
+	struct job	 again;	/* a job that is done again because it has too
+				   many matches to keep */
+	struct worker	*w;	/* owned; element 0 is also used by the main
 				   thread */
 	size_t		 nw;
 	size_t		 round;	/* number of jobs in the next round */
-	size_t		 end;	/* end of the current round; exclusive */
+	size_t		 end;	/* index of the end of the current round,
+				   exclusive */
 	size_t		 together; /* number of jobs taken at once */
-	atomic_size_t	 next;	/* next job of the round to be taken */
+	atomic_size_t	 next; /* index of the next job to take in this round */
 	atomic_size_t	 begun;	/* number of workers taken by threads of the
 				   round */
 	pthread_mutex_t	 lock;	/* protects lost and why */

@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <string.h>
 
-enum { STEPS = 1000000 };	/* limit of steps per match in PCRE2 */
+enum { STEPS = 1000000 };	/* limit on the steps per match in PCRE2 */
 
 /*
  * Initialize m as a matcher of pattern p, for one thread.

@@ -17,7 +17,7 @@ enum {
 };
 
 struct origin {			/* where a byte is stored */
-	const struct source *src; /* NULL: zeros */
+	const struct source *src; /* NULL: the byte is zero */
 	uint64_t	 loc;
 	size_t		 skip;
 };
@@ -28,9 +28,11 @@ struct held {
 	size_t		 number;
 	uint64_t	 start;
 	uint64_t	 end;
-	struct origin	 first;	/* where its first byte is stored */
+	struct origin	 first;	/* where the first byte of the match is
+				   stored */
 	struct origin	 last;
-	bool		 apart;	/* its bytes are not stored contiguously */
+	bool		 apart;	/* the bytes of the match are not stored
+				   contiguously */
 };
 
 struct reporting {

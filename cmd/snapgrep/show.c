@@ -9,9 +9,10 @@
 #include <string.h>
 
 enum {
-	LEAD = 24,		/* maximum bytes of text before a match */
-	WIDTH = 72, /* maximum bytes of a match and the text after it */
-	HEXES = 16		/* maximum bytes shown in hexadecimal */
+	LEAD = 24, /* maximum length of the text before a match, in bytes */
+	WIDTH = 72,		/* maximum length of a match and the text after
+				   it, in bytes */
+	HEXES = 16 /* maximum number of bytes shown in hexadecimal */
 };
 
 static const char color_on[] = "\033[1;31m", color_off[] = "\033[m";

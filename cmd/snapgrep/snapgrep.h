@@ -32,30 +32,32 @@ enum {
  */
 enum pattern_kind {
 	PATTERN_REGEX,		/* Perl-compatible regular expression */
-	PATTERN_FIXED,		/* a string */
-	PATTERN_HEX,		/* bytes in hexadecimal */
+	PATTERN_FIXED,		/* literal string */
+	PATTERN_HEX,		/* bytes, given in hexadecimal */
 	PATTERN_NUMBER,
 	PATTERN_POINTER,	/* pointer into a range of addresses */
-	PATTERN_YARA		/* rules: yara.c */
+	PATTERN_YARA		/* YARA rules; see yara.c */
 };
 
 struct pattern {
 	enum pattern_kind kind;
 	bool		 nocase;
 	bool		 word;
-	bool		 utf16;	/* little-endian UTF-16 */
+	bool		 utf16;	/* search for strings in little-endian UTF-16 */
 	unsigned int	 width;	/* width of a number in bytes */
 	bool		 big;	/* numbers or pointers are big-endian */
-	uint64_t	 lo;	/* first address of the pointers' targets */
-	uint64_t	 hi;	/* last address of the pointers' targets */
+	uint64_t	 lo;	/* lowest address that a matching pointer may
+				   hold */
+	uint64_t	 hi;	/* highest address that a matching pointer may
+				   hold */
 	size_t		 pointer; /* size of a pointer in bytes */
 	struct buf	 source; /* owned; expression for PCRE2 */
 	pcre2_code	*code;	/* owned */
 	void		*rules;	/* owned; YARA rules */
-	size_t		 before; /* maximum bytes before a match that it can
-				    depend on (look-behind) */
-	size_t		 reach;	/* maximum bytes of a match including
-				   look-ahead */
+	size_t		 before; /* maximum number of bytes before a match on
+				    which it can depend (look-behind) */
+	size_t		 reach;	/* maximum length of a match, in bytes,
+				   including look-ahead */
 	bool		 zeros;	/* the pattern may match in zeros */
 };
 
@@ -68,14 +70,14 @@ void		 pattern_free(struct pattern *p);
 /*
  * matcher.c: search a buffer
  */
-struct matcher {		/* state of a thread */
+struct matcher {		/* state of a thread that searches */
 	const struct pattern *p; /* borrowed */
 	pcre2_match_data *data;	/* owned */
 	pcre2_match_context *context;
 	pcre2_jit_stack	*stack;
 	uint64_t	 base;	/* address of the first byte of the buffer,
 				   to align pointers */
-	bool		 costly; /* the search was abandoned somewhere */
+	bool		 costly; /* PCRE2 reached its limit at some place */
 };
 
 enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
@@ -89,9 +91,10 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
  * choose.c: select processes and mappings
  */
 struct chosen {			/* processes and memory to search */
-	struct sources	 sources; /* processes */
-	struct words	 name;	/* names of mappings; none: all */
-	struct words	 perm;	/* permissions of mappings; none: all */
+	struct sources	 sources; /* processes to search */
+	struct words	 name;	/* names of mappings to search; none: all */
+	struct words	 perm;	/* permissions of mappings to search; none:
+				   all */
 	uint64_t	 first;	/* first address to search */
 	uint64_t	 last;
 };
@@ -115,13 +118,14 @@ struct stored {			/* bytes stored contiguously in a source */
 	uint64_t	 at;	/* offset of the first byte in its body */
 };
 
-struct body {			/* bytes that are searched once */
-	size_t		 first;	/* index of the first element of plan.stored */
+struct body {			/* bytes that are searched once, even if several
+				   processes have them */
+	size_t		 first;	/* index of its first element in plan.stored */
 	size_t		 n;
 	uint64_t	 len;
 	uint64_t	 addr;	/* address of its first byte in the first
-				   process */
-	size_t		 job;	/* index of its first job */
+				   process that has it */
+	size_t		 job;	/* index of the first job of this body */
 };
 
 /* a part of zeros that is not searched */
@@ -130,8 +134,8 @@ struct body {			/* bytes that are searched once */
 struct part {			/* part of a stretch: bytes that are in one
 				   body */
 	size_t		 body;
-	uint64_t	 at;	/* offset in the body */
-	uint64_t	 from;	/* offset in the stretch */
+	uint64_t	 at;	/* offset of the part in the body */
+	uint64_t	 from;	/* offset of the part in the stretch */
 	uint64_t	 len;
 };
 
@@ -140,7 +144,7 @@ struct stretch {		/* contiguous bytes of one mapping */
 	const struct vma *vma;	/* borrowed */
 	uint64_t	 addr;
 	uint64_t	 len;
-	size_t		 first;	/* index of its first part */
+	size_t		 first;	/* index of its first part in plan.part */
 	size_t		 n;
 };
 
@@ -166,8 +170,8 @@ struct plan {
 	size_t		 njob;	/* total number of jobs, over all bodies */
 	struct stored	*stored;
 	size_t		 nstored;
-	struct knowns	 knowns; /* owned; which bytes of sources are in
-				    which body */
+	struct knowns	 knowns; /* owned; which bytes of a source are in which
+				    body */
 	struct stored	*fresh;	/* stored bytes of the stretch being added */
 	size_t		 nfresh;
 };
@@ -247,13 +251,13 @@ struct report {			/* options of the command line */
 	bool		 list;
 	bool		 only;
 	bool		 quiet;
-	bool		 dump;	/* print context as hexdump -C */
+	bool		 dump;	/* print context in the form of hexdump -C */
 	bool		 color;
 	bool		 terminal;
-	uint64_t	 most;	/* maximum number of matches of a process */
+	uint64_t	 most;	/* maximum number of matches for each process */
 	size_t		 before; /* bytes of context before a match */
 	size_t		 behind;
-	const char	*label;	/* borrowed; printed before each match; or
+	const char	*label;	/* borrowed; printed before each match, or
 				   NULL */
 	bool		 printed; /* set by report_one(): a match was printed */
 	bool		 found;	/* set if there was a match */

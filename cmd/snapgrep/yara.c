@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum {
-	BLOCK = 64 * KB * KB,	/* maximum bytes of a block */
+	BLOCK = 64 * KB * KB,	/* maximum size of a block, in bytes */
 	ZEROS = 1024 * KB /* runs of at least this many zeros are skipped */
 };
 

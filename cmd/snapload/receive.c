@@ -29,17 +29,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_QUESTION = 64 << 20 };	/* bytes */
+enum { MAX_QUESTION = 64 << 20 }; /* maximum length of a question, in bytes */
 
-static const char variable[] = "SNAPLOAD_RECEIVE";	/* PID:FD:FD */
+static const char variable[] = "SNAPLOAD_RECEIVE"; /* its value is PID:FD:FD */
 static const char detached[] = "criu restore -d ";
 
 static struct {
 	const char	*dir;	/* directory of the images */
-	uint8_t		*data;	/* MAX_FRAME bytes: of a frame */
+	uint8_t		*data;	/* buffer of MAX_FRAME bytes for a frame */
 	/* ends of two pipes; the action script opens the other ends */
-	int		 said;	/* read end: the action script has begun */
-	int		 go;	/* write end: the action script may end */
+	int		 said;	/* read end of the pipe by which the action
+				   script says that it has begun */
+	int		 go;	/* write end of the pipe by which the action
+				   script is told to exit */
 	pid_t		 criu;
 } job;
 
@@ -409,7 +411,7 @@ restore(const struct buf *command, bool *went)
 		if (!*went)
 			errstr_set("the connection ended");
 	}
-	if (!*went) {		/* the script ends with an error */
+	if (!*went) {		/* make the action script fail */
 		close(job.go);
 		(void)child_wait(job.criu);
 		return -1;

@@ -124,14 +124,14 @@ confine_images(char *file, char *dir, const char *parent)
 enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE };
 
 static struct job {		/* options of the command line */
-	char		*dir;	/* NULL: none */
+	char		*dir;	/* directory for the images; NULL: none */
 	char		*parent; /* images since which changes are written;
-				    or NULL: write everything */
+				    NULL: write everything */
 	const char	*path;	/* output snapshot; NULL: standard output */
 	bool		 compress; /* compress the snapshot */
-	bool		 reverse; /* make a snapshot of images */
-	bool		 check;	/* write nothing */
-	bool		 receive; /* receive and restore a move */
+	bool		 reverse; /* make a snapshot from images */
+	bool		 check;	/* only check, and write nothing */
+	bool		 receive; /* receive and restore moved processes */
 } job;
 
 static unsigned int need;

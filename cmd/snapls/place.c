@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ID_SHORT = 12, ID_LONG = 64 };	/* IDs of 64 digits are cut to 12, as
-					   by docker(1) */
+enum { ID_SHORT = 12, ID_LONG = 64 };	/* IDs of 64 digits are shortened to 12,
+					   as docker(1) does */
 
 static void
 part_print(bool *any, const char *what, char *name, int width)

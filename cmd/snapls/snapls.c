@@ -12,7 +12,7 @@
 
 static struct sources sources;
 static struct listing listing = { .sources = &sources };
-static bool headed; /* list_record printed the first line of this file */
+static bool headed; /* list_record() printed the heading for this file */
 
 /*
  * files of processes and records that the one-line listing needs

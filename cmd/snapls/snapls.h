@@ -18,32 +18,34 @@ struct listing {
 /* facts.c: facts about a process, from an untrusted snapshot */
 struct facts {
 	char		 name[28];
-	char		 comm[64]; /* name with all bytes as recorded; "":
-				      unknown */
-	char		 user[28]; /* "-": unknown */
-	char		 state[16]; /* in the words of its operating system */
+	char		 comm[64]; /* name of the process with all bytes as
+				      recorded; "": unknown */
+	char		 user[28]; /* user of the process; "-": unknown */
+	char		 state[16]; /* state of the process, as its operating
+				       system names it */
 	size_t		 threads;
-	uint64_t	 part;	/* part of the snapshot; 0 is the first */
+	uint64_t	 part;	/* number of the part of the snapshot, from 0 */
 	uint64_t	 origin; /* process ID in the original snapshot */
-	char		*excluded; /* owned; values left out, one per line;
-				      or NULL */
-	char		*header; /* owned; first line of the original
-				    snapshot; or NULL */
+	char		*excluded; /* owned; values left out, one per line, or
+				      NULL */
+	char		*header; /* owned; first line of the original snapshot,
+				    or NULL */
 	struct factlist	 list;	/* command line, descriptors, and more */
 };
 
 struct range {			/* range of text or memory */
 	uint64_t	 first;
 	uint64_t	 last;
-	char		 perm[5]; /* "": unknown */
-	const char	*name;	/* borrowed; NULL: in no mapping */
+	char		 perm[5]; /* permissions; "": unknown */
+	const char	*name;	/* borrowed; name of the mapping; NULL: no
+				   mapping */
 };
 
 struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 embedded; /* embedded files only; also included
-				      in count */
-	uint64_t	 mem;	/* bytes of process memory */
+	struct kbcount	 embedded; /* counts of embedded files only; also
+				      included in member count */
+	uint64_t	 mem;	/* size of process memory, in bytes */
 	size_t		 processes;
 	size_t		 threads;
 	size_t		 files;

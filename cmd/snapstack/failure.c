@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char message[160];		/* written by on_fault() */
+static char message[160];		/* text that on_fault() writes */
 static size_t message_len;
 
 static void

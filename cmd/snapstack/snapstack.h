@@ -54,18 +54,19 @@ struct target {			/* a process and its memory */
 	struct proc	*proc;	/* borrowed */
 	struct vmas	 vma;	/* owned */
 	const struct linuxrec *rec; /* borrowed from proc */
-	uint64_t	 exe_start; /* address of the executable if no
-				       mapping has it, or 0 */
+	uint64_t	 exe_start; /* start address of the executable if no
+				       mapping contains it; otherwise 0 */
 	char		 exe[4096]; /* path of the executable, or "" */
 	struct block	*cache;	/* owned; CACHED blocks */
 	struct block	**kept;	/* owned, with its blocks; sorted by address */
 	size_t		 nkept;
-	uint64_t	 cost;	/* cost of its memory reads so far: one for each
-				   access plus one for each 32 bytes */
+	uint64_t	 cost;	/* cost of memory reads so far: 1 for each
+				   access, plus 1 for each 32 bytes */
 	bool		 live;	/* the process is live and stopped, so no
 				   files are read */
-	bool		 released; /* only the kept memory can be read */
-	struct buf	 perfmap; /* names for code that a live process
+	bool		 released; /* only kept memory and mapped files can be
+				      read */
+	struct buf	 perfmap; /* names of the code that a live process
 				     generated; see jit.c */
 	struct jit	*jit;	/* owned; NULL: not read yet */
 };
@@ -108,7 +109,8 @@ bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
 
 /* regs.c */
 struct registers {
-	uint64_t	 v[REGS_MAX]; /* registers by DWARF number */
+	uint64_t	 v[REGS_MAX]; /* values of registers, indexed by DWARF
+					 number */
 	unsigned int	 n;
 	uint64_t	 pc;
 	uint64_t	 sp;
@@ -131,8 +133,9 @@ struct frame {
 				   address */
 	bool		 signal; /* frame made by the kernel to run a signal
 				    handler */
-	bool		 guess;	/* guessed by a scan of the stack */
-	const struct pyframe *python; /* borrowed from the stack; the Python
+	bool		 guess;	/* the frame was guessed by scanning the
+				   stack */
+	const struct pyframe *python; /* borrowed from struct stack; Python
 					 frames that this frame interprets,
 					 innermost first */
 	size_t		 npython;
@@ -144,7 +147,8 @@ struct pyframe {		/* a frame of Python code */
 	char		*function; /* owned */
 	char		*file;	/* owned */
 	int64_t		 line;	/* line number; 0: not known */
-	bool		 entry;	/* called from C code, not from Python */
+	bool		 entry;	/* the function was called from C code, not from
+				   Python */
 	uint64_t	 call;	/* stack address of the interpreter call that
 				   runs this frame, or 0 */
 	struct pylocal	*local;	/* owned; local variables, if the user asked
@@ -154,8 +158,8 @@ struct pyframe {		/* a frame of Python code */
 
 struct pylocal {		/* a local variable */
 	char		*name;	/* owned */
-	char		*value;	/* owned; the value as repr() writes it, or
-				   shorter */
+	char		*value;	/* owned; the value as written by repr(),
+				   possibly shortened */
 };
 
 enum gil {			/* relation of a thread to Python's global
@@ -172,19 +176,20 @@ struct stack {			/* a thread and its stack */
 	uint64_t	 robust; /* address of its robust mutex list, as from
 				    get_robust_list(2), or 0 */
 	char		 comm[64];
-	char		 state[16]; /* state in words, from /proc/TID/status;
-				       "" if not known */
+	char		 state[16]; /* state of the thread in words, from
+				       /proc/TID/status; "": not known */
 	struct registers regs;	/* registers; n is 0 if they are not known */
 	struct frame	*frame;	/* owned; innermost first */
 	size_t		 n;
-	bool		 whole;	/* the last frame is the outermost */
+	bool		 whole;	/* the last element of "frame" is the outermost
+				   frame */
 	char		*why;	/* owned; why the outermost frame was not
 				   reached, or NULL */
 	char		*wait;	/* owned; what the thread waits for, or NULL */
-	size_t		 bare;	/* length of the part of wait before its first
+	size_t		 bare;	/* length of the text in "wait" before its first
 				   time value */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
-	bool		 faulted; /* fault is known */
+	bool		 faulted; /* the fault address is known */
 	uint64_t	 fault;	/* address reported with the signal */
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
@@ -192,11 +197,11 @@ struct stack {			/* a thread and its stack */
 	size_t		 npython;
 	bool		 merged; /* each Python frame is assigned to a native
 				    frame */
-	uint64_t	 interpreter; /* number of its Python interpreter; 0:
-					 the main one */
+	uint64_t	 interpreter; /* number of the Python interpreter that
+					 the thread runs; 0: the main one */
 	enum gil	 gil;
-	bool		 collects; /* its Python interpreter is collecting
-				      garbage */
+	bool		 collects; /* the thread's Python interpreter is
+				      collecting garbage */
 	size_t		 same;	/* index of the first thread with the same
 				   stack */
 };
@@ -212,8 +217,8 @@ struct unwinder {
 	Elf		*head; /* owned; an ELF header that names the machine */
 	struct stack	*stack;	/* owned; the threads of the process */
 	size_t		 n;
-	struct threadkey *inner; /* owned; the n threads sorted by member
-				    inner */
+	struct threadkey *inner; /* owned; keys of all threads, sorted by
+				    stack.inner */
 	struct threadkey *clears;
 	bool		 locals; /* the user asked for local variables of
 				    Python */
@@ -261,10 +266,10 @@ struct location {
 	uint64_t	 offset; /* offset from the start of the function */
 	const char	*file;	/* borrowed; source file, or NULL */
 	int		 line;
-	bool		 inlined; /* the function is inlined into the one
-				     reported next */
-	bool		 jit;	/* generated code (jit.c); the name is from
-				   the map that the process wrote */
+	bool		 inlined; /* the function is inlined into that of the
+				     next location */
+	bool		 jit;	/* the code was generated, and its name is from
+				   the map that the process wrote; see jit.c */
 	const char	*module; /* borrowed; name of the mapping, or NULL */
 	char		 id[130]; /* build ID of the module, or "" */
 };

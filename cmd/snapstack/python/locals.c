@@ -13,7 +13,7 @@
 enum {
 	TYPE = 8,		/* offset of the type in PyObject */
 	SIZE = 16,		/* offset of the size in PyVarObject */
-	VALUE = 24, /* offset of digits or items, after PyVarObject */
+	VALUE = 24, /* offset of digits or items, which follow PyVarObject */
 	TYPE_NAME = 24,		/* offset of the name in PyTypeObject */
 	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,

@@ -29,8 +29,7 @@ static const struct pyoffsets known[] = {
 	    .code_code = 192, .ascii = 40, .compact = 56 },
 };
 
-enum {				/* indexes of the numbers in _Py_DebugOffsets
-				   of 3.13 */
+enum { /* indexes of the numbers in _Py_DebugOffsets of CPython 3.13 */
 	COOKIE, VERSION, FREE_THREADED,
 	RUNTIME_HEAD = 5,
 	INTERP_ID = 7, INTERP_NEXT, INTERP_THREADS, INTERP_GC,

@@ -25,7 +25,7 @@ struct interpreter {
 	uint64_t	 gil;	/* address of the interpreter's lock, or 0 */
 	uint64_t	 last;	/* address of the thread state that last held
 				   the lock */
-	bool		 locked; /* the lock is still held */
+	bool		 locked; /* the interpreter's lock is still held */
 	bool		 collects; /* the interpreter is collecting garbage */
 };
 

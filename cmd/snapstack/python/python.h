@@ -26,9 +26,10 @@ struct pyoffsets {		/* byte offsets in CPython's structures */
 	uint64_t	 thread_frame; /* offset of the pointer to the innermost
 					  frame, or to a struct that has such a
 					  pointer at cframe_frame */
-	uint64_t	 cframe_frame; /* offset of the pointer to the
-					  innermost frame; UINT64_MAX: there
-					  is no such struct */
+	uint64_t	 cframe_frame; /* offset of the pointer to the innermost
+					  frame, in a struct to which a thread
+					  state points; UINT64_MAX: no such
+					  struct */
 	uint64_t	 frame_code;
 	uint64_t	 frame_instruction;
 	uint64_t	 frame_previous;

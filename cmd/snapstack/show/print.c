@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 78 };		/* columns of a line */
+enum { WIDTH = 78 };		/* width of a line, in columns */
 
 struct printing {
 	const struct frame *f;
