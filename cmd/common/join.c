@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print the files that process p maps but s lacks, because they are missing
- * from this machine or have changed. Debuggers will lack these files. p was
- * read from a core or from CRIU images.
+ * Print the files that process p maps but snapshot s lacks: files that are
+ * missing from this machine or have changed. p must come from a core or from
+ * CRIU images. Debuggers will lack these files.
  */
 static void
 say_absent(struct snap *s, struct proc *p)

@@ -171,8 +171,9 @@ are_letters(const struct opt *o, const char *s)
 /*
  * Return s, the argument of option -letter, which names an output file or is
  * "-" for standard output. If s looks like the ID of a live process (-o 4711)
- * or like more options (-ov, -o -v), ask whether it is a mistake, and exit with
- * status 2. arg is the command-line argument that contains s.
+ * or like more options (-ov, -o -v), print a message that asks whether this is
+ * a mistake, and exit with status 2. arg is the command-line argument that
+ * contains s.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)

@@ -92,8 +92,8 @@ program_isnumber(const char *s)
 }
 
 /*
- * Set path, of PATH_MAX bytes, to the path of this program. Return 0, or -1
- * with errstr set.
+ * Copy the path of this program to path, which has room for PATH_MAX bytes.
+ * Return 0, or -1 with errstr set.
  */
 int
 program_self(char *path)
@@ -108,8 +108,8 @@ program_self(char *path)
 }
 
 /*
- * Return the path of program name in the directory of this program, or NULL if
- * there is no such file. The caller frees the path.
+ * Return the path of the program called name in the directory of this program,
+ * or NULL if there is no such program. The caller frees the path.
  */
 char *
 program_beside(const char *name)

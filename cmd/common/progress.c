@@ -40,7 +40,8 @@ static struct {
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Write v, a number of bytes, to s, of size n, in units of K or M.
+ * Write v, a number of bytes, as text in units of K or M to s, which has room
+ * for n bytes.
  */
 static void
 put_bytes(char *s, size_t n, uint64_t v)
@@ -124,8 +125,8 @@ line_clear(void)
 }
 
 /*
- * Draw the progress line if the work that began at start has lasted at least
- * LONG milliseconds, now being the current time.
+ * Draw the progress line if at least LONG milliseconds have passed since the
+ * work began. start is the time when it began, and now is the current time.
  */
 static void
 line_draw(uint64_t start, uint64_t now)
@@ -143,8 +144,9 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * If the same write has been waiting for LONG milliseconds, print, but only
- * once, that processes stay stopped because no process is reading the output.
+ * If the same write has been waiting for LONG milliseconds, print that the
+ * processes stay stopped until the output is read. Print this only once. now is
+ * the current time.
  */
 static void
 stall_print(uint64_t now)

@@ -147,12 +147,12 @@ is_input(void)
 }
 
 /*
- * Add each word of the list operand to s as a file or as a live process, as
- * kind says. The list is borrowed and ends with NULL. If no file is named, the
- * words of -p also name live processes, and these come first. If kind is
+ * Add each word of operand, a NULL-terminated list that is borrowed, to s: as a
+ * file or as a live process, according to kind. If no file is named, the
+ * arguments of -p also name live processes, which come first. If kind is
  * SOURCES_FILES and there are neither operands nor cgroups, add standard input
- * as a file. If -p is given, do so only if standard input is a pipe or a
- * regular file.
+ * as a file; but if -p was given, only if standard input is a pipe or a regular
+ * file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],
@@ -184,8 +184,8 @@ sources_operands(struct sources *s, char *const operand[],
 }
 
 /*
- * Treat the operands of s that were taken for live processes as words of -p
- * instead. Such words select processes in files.
+ * If operands of s were taken for live processes, treat them as arguments of -p
+ * instead, which select processes in files.
  */
 void
 sources_inside(struct sources *s)

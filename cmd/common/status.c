@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * Copy one word of p's status file to word, which has width + 1 bytes. The word
- * begins at column col, in a field of width columns. Replace control
- * characters. Set word to "-" if there is no such word.
+ * Copy the word at the beginning of a field of p's status file to word, which
+ * has room for width + 1 bytes. The field begins at column col and is width
+ * columns wide. Replace control characters. Set word to "-" if the field is
+ * missing or begins with a blank.
  */
 void
 status_word(const struct proc *p, size_t col, size_t width, char *word)

@@ -6,7 +6,7 @@
 /*
  * Return true if 9front's snapfs cannot read snapshot s, because a process has
  * too many memory segments. In this case, write a sentence that says so to
- * text, of size n.
+ * text, which has room for n bytes.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -34,10 +34,10 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Write to text, of size n, a sentence about the size of snapshot s. It gives
- * the numbers of processes and bytes in s, and the number of bytes written to
- * o, before and after any compression. The caller must have called output_end()
- * on o.
+ * Write a sentence about the size of snapshot s to text, which has room for n
+ * bytes. It gives the numbers of processes and bytes in s, and the number of
+ * bytes written to o, before and after any compression. The caller must have
+ * called output_end() on o.
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

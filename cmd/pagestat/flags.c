@@ -34,8 +34,8 @@ flags_begin(const struct tableopts *o, bool many)
 }
 
 /*
- * Write to s, of size bytes, the names of the bits that are set in flags,
- * separated by commas.
+ * Write the names of the bits that are set in flags, separated by commas, to s,
+ * which has room for size bytes.
  */
 static void
 flags_text(uint64_t flags, char *s, size_t size)
@@ -68,10 +68,10 @@ flags_line(struct table *t, const struct space *sp, uint64_t kb,
 }
 
 /*
- * Add to t, a table with options o, a line for each combination of flags that
- * pages of live process sp have. frames supplies the flags. Set *hidden to true
- * if some flags cannot be read without privilege. Return 0, or -1 with errstr
- * set.
+ * Add a line to table t, which has options o, for each combination of flags
+ * that occurs in the pages of live process sp. Read the flags from frames. Set
+ * *hidden to true if some flags cannot be read without privilege. Return 0, or
+ * -1 with errstr set.
  */
 int
 flags_add(struct table *t, const struct tableopts *o, const struct space *sp,

@@ -11,7 +11,7 @@ enum { M_PID, M_MEMORY, M_OTHER }; /* indexes of columns; from M_OTHER on, there
 				      NAME */
 
 /*
- * Add process sp, whose pages are l, to m.
+ * Add process sp to m. l lists the pages of the process.
  */
 void
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)

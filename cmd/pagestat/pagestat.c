@@ -66,8 +66,9 @@ complain(void)
 }
 
 /*
- * Print why process p cannot be shown. If p was found by name and has ended,
- * count it instead. This is not an error, because p no longer matches the name.
+ * Print why process p cannot be shown. However, if p was found by name and has
+ * ended, only count it: this is not an error, because p no longer matches the
+ * name.
  */
 static void
 complain_process(struct command *c, const struct process *p)

@@ -61,8 +61,8 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put the sizes in *use, and touched, a number of kilobytes, into the current
- * line of t.
+ * Put the sizes in *use into the current line of t, and also touched, a number
+ * of kilobytes.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)

@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * Describe in note, of size bytes, how mapping v differs from the mappings in
- * old. The text is "new" if old has no mapping there, "was 8K" with the old
+ * Write to note, which has room for size bytes, how mapping v differs from the
+ * mappings in old: "new" if old has no mapping there, "was 8K" with the old
  * size if the addresses differ, "was rw-p" with the old permissions if these
  * differ, "other" if only the name differs, or "" if nothing differs.
  */
@@ -36,8 +36,8 @@ row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
 }
 
 /*
- * Add rows with note "gone" to f for the parts of old mapping v that no mapping
- * of new covers.
+ * For each part of v, a mapping of the old snapshot, that no mapping in new
+ * covers, add a row with the note "gone" to f.
  */
 static void
 rows_gone(struct figure *f, const struct vmas *new, struct vma v)
@@ -162,8 +162,9 @@ out:
 }
 
 /*
- * Write to s, of size bytes, the times of snapshots old and new and how far
- * apart they are. Set s to "" if either snapshot does not record its time.
+ * Write the times of snapshots old and new, and the time between them, to s,
+ * which has room for size bytes. Set s to "" if either snapshot does not record
+ * its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)

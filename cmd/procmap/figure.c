@@ -115,9 +115,10 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Find the processes that share memory with those in a. Set *v to an array with
- * an element for each of them and the amount that it shares, largest amount
- * first. The caller frees *v. Return the number of elements.
+ * Find the processes that share memory with the processes in a. Set *v to an
+ * array with one element for each process found, which has the amount that it
+ * shares. Sort the elements by amount, largest first. The caller frees *v.
+ * Return the number of elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -141,9 +142,9 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Store in a->partner the processes that share the most memory with those in a.
- * Each is drawn in its own colour. If name is not NULL, call name(arg, p) for
- * each such process p, to set p->name.
+ * Store in a->partner the processes that share the most memory with the
+ * processes in a. Each partner is drawn in its own colour. If name is not NULL,
+ * set p->name of each partner p by calling name(arg, p).
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),

@@ -34,8 +34,8 @@ name_terminal(void)
 }
 
 /*
- * Write the name of mapping v to s, of size bytes, as OpenBSD shows it.
- * Anything but a file name is put in brackets, after two blanks.
+ * Write the name of mapping v, as OpenBSD shows it, to s, which has room for
+ * size bytes. Put anything but a file name in brackets, after two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)

@@ -368,8 +368,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures of a, with the given title, to file path. If
- * path is "-", write to standard output. Return 0, or -1 with errstr set.
+ * Write a picture of all figures of a, with the given title, to the file at
+ * path, or to standard output if path is "-". Return 0, or -1 with errstr set.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

@@ -37,7 +37,8 @@ strip_class(const struct album *a, const struct pagespan *p)
 }
 
 /*
- * Add to sum how many bytes between addresses start and end are in each class.
+ * Count the bytes of each class in the address range that begins at start and
+ * ends before end. Add these counts to sum. l lists the pages.
  */
 static void
 count_range(const struct album *a, const struct pagelist *l, uint64_t start,

@@ -97,8 +97,8 @@ static const struct cmdline cmdline = {
 
 /*
  * Parse the argc arguments at argv, and return the job they describe. The job
- * is static; free its members with job_free. Exit with a message if the options
- * are malformed or cannot be combined.
+ * is static; free its members with job_free(). Exit with a message if the
+ * options are malformed or cannot be combined.
  */
 struct job *
 job_parse(int argc, char *argv[])

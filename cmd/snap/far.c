@@ -34,8 +34,9 @@ struct far {
 };
 
 /*
- * Note that no more answers come, because of why, and make writes to the far
- * side fail. After the last answer do nothing.
+ * Record that no more answers will come, and why. Make writes to the far side
+ * fail. Record nothing if the far side has failed before or has sent its last
+ * answer.
  */
 static void
 far_fail(struct far *f, const char *why)
@@ -87,9 +88,10 @@ far_line(struct far *f, const char *line)
 }
 
 /*
- * Wait until the far side has written something, and read a byte to *c. Return
- * false at the end, or if it was silent for too long. Before the first answer a
- * password may have to be typed, which takes any time.
+ * Wait until the far side writes something, and read one byte of it into *c.
+ * Return false at the end of its output, or if it was silent for too long.
+ * Before its first answer it may be silent for any time, unless the move is
+ * ending: somebody may have to type a password.
  */
 static bool
 far_byte(struct far *f, char *c)
@@ -113,7 +115,8 @@ far_byte(struct far *f, char *c)
 }
 
 /*
- * Read the answers of the far side until they end. This is the thread of far.
+ * Read the answers of the far side until they end. This is the main function of
+ * a thread; far is a struct far.
  */
 static void *
 far_read(void *far)
@@ -152,8 +155,8 @@ far_exec(const char *command, int fd)
 }
 
 /*
- * Run command. A socket to it becomes standard output. Return the far side, or
- * NULL with errstr set.
+ * Run command, and make standard output a socket that is connected to it.
+ * Return the far side, or NULL with errstr set.
  */
 struct far *
 far_begin(const char *command)
@@ -179,8 +182,8 @@ far_begin(const char *command)
 }
 
 /*
- * Wait until the far side has given answer. Return 0, or -1 with errstr set if
- * it cannot come any more.
+ * Wait until the far side has sent the given answer or a later one. Return 0,
+ * or -1 with errstr set if it has failed.
  */
 int
 far_await(struct far *f, enum answer answer)
@@ -196,7 +199,8 @@ far_await(struct far *f, enum answer answer)
 }
 
 /*
- * After an error, set errstr to the reason of the far side, if it has failed.
+ * After an error, if the far side has failed, set errstr to the reason why it
+ * failed.
  */
 void
 far_wrap(struct far *f)
@@ -208,8 +212,9 @@ far_wrap(struct far *f)
 }
 
 /*
- * End the far side, and free f, which may be NULL. If the processes do not run
- * there, the end of its input makes it remove all that it has.
+ * End the far side, and free f, which may be NULL. The far side then sees the
+ * end of its input. Unless the processes run there, it kills those that it has
+ * restored.
  */
 void
 far_end(struct far *f)

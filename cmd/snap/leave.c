@@ -35,8 +35,9 @@ struct leaving {
 };
 
 /*
- * Keep the bytes near address addr, the value of a register. If stack is true,
- * addr is a stack pointer, and the whole mapping that it points into is kept.
+ * Keep the bytes near addr, an address in a register, in the snapshot. If stack
+ * is true, addr is a stack pointer: also keep the whole mapping that contains
+ * addr.
  */
 static void
 register_see(void *arg, uint64_t addr, bool stack)

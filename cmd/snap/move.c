@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * Check before the processes are stopped that output out suits m. If m kills
- * the processes, we must be able to find out when the reader of out has
- * received the whole snapshot. Return 0, or -1 with errstr set.
+ * Check whether output out can be used for m. The processes are not stopped
+ * yet. If m kills the processes, we must be able to find out when the reader of
+ * out has received the whole snapshot. Return 0, or -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)
@@ -34,11 +34,11 @@ is_file(const struct output *o)
 }
 
 /*
- * Check that the processes of l can be killed now and restored later from
- * output out. They are stopped and recorded in s. out is NULL with -d, which
- * writes nothing. Call warn with a line for each thing that cannot be restored.
- * These things alone do not make the check fail if m->force is set and m->dry
- * is not. Return 0, or -1 with errstr set.
+ * Check that the processes of l, which must be stopped and recorded in s, can
+ * be killed now and restored later from output out. With -d, which writes
+ * nothing, out is NULL. Call warn with a line for each thing that cannot be
+ * restored. If m->force is set and m->dry is not, the check does not fail
+ * because of these things alone. Return 0, or -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
@@ -96,9 +96,10 @@ say_pids(const char *text, const struct buf *pids)
 }
 
 /*
- * Make the processes of l stay stopped here, whatever happens, and then let far
- * side f resume them. Kill them when they run there. If no answer comes, print
- * what the user has to find out. Return 0, or -1 with errstr set.
+ * Make sure that the processes of l stay stopped here, whatever happens, and
+ * then let far side f resume them there. Once they run there, kill them here.
+ * If no answer comes, print what the user has to find out. Return 0, or -1 with
+ * errstr set.
  */
 static int
 move_go(struct live *l, const struct output *o, struct far *f)
@@ -122,9 +123,9 @@ move_go(struct live *l, const struct output *o, struct far *f)
 }
 
 /*
- * Move the processes of l to far side f. Output o is the complete snapshot. If
- * anything fails until f has restored them, nothing changes here. Return 0, or
- * -1 with errstr set.
+ * Move the processes of l to far side f. The whole snapshot must have been
+ * written to o. If anything fails before f has restored the processes, leave
+ * them here as they are. Return 0, or -1 with errstr set.
  */
 static int
 move_far(struct live *l, struct output *o, struct far *f)
@@ -143,11 +144,12 @@ move_far(struct live *l, struct output *o, struct far *f)
 }
 
 /*
- * Commit *out, the complete output, and then kill the stopped processes of l.
- * If the output is a new file, give it its name, and set *out to NULL. If it is
- * a pipe or a socket, wait until the reader has received everything. If f is
- * not NULL, wait until the processes run on that far side. If the output fails,
- * kill no process. Return 0, or -1 with errstr set.
+ * Complete the output *out, and then kill the stopped processes of l. If f is
+ * not NULL, *out leads to this far side: first wait until the processes run
+ * there. Otherwise, if the output is a new file, first give it its name, and
+ * set *out to NULL; if it is a pipe or a socket, first wait until the reader
+ * has received everything. If any of this fails, kill no process. Return 0, or
+ * -1 with errstr set.
  */
 int
 move_end(struct live *l, struct output **out, struct far *f)

@@ -45,8 +45,9 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Append to b the login name, if it is known and is not the user we run as. It
- * is the name of our loginuid (proc(5)), which su(1) and sudo(8) do not change.
+ * Append the login name to b, unless it is unknown or is that of the user we
+ * run as. The login name belongs to our loginuid (proc(5)), which su(1) and
+ * sudo(8) do not change.
  */
 static void
 login_put(struct buf *b)

@@ -99,7 +99,7 @@ link_add(struct buf *b, pid_t pid, const char *name)
 }
 
 /*
- * Append to b the directory of process pid and its open files.
+ * Append the working directory and the open files of process pid to b.
  */
 static void
 files_add(struct buf *b, pid_t pid)
@@ -120,8 +120,8 @@ files_add(struct buf *b, pid_t pid)
 }
 
 /*
- * Return the kilobytes of memory of process pid that a snapshot of it has: its
- * share of anonymous and shared memory, resident or swapped out.
+ * Return the number of kilobytes of memory that a snapshot of process pid
+ * contains: its share of anonymous and shared memory, resident or swapped out.
  */
 static uint64_t
 memory_kb(pid_t pid)
@@ -151,7 +151,7 @@ struct question {
 };
 
 /*
- * Add what process pid needs to the question arg.
+ * Add what process pid needs to arg, a struct question.
  */
 static int
 process_add(void *arg, pid_t pid)

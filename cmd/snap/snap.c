@@ -193,8 +193,8 @@ snap_all(struct taking *k)
 }
 
 /*
- * Ignore job-control stops, because if one stopped us, the processes would stay
- * stopped.
+ * Ignore the signals of job control that stop processes: if one stopped us, the
+ * captured processes would stay stopped.
  */
 static void
 ignore_stops(void)

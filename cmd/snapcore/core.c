@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 /*
- * Print the size of the core in file path, including the size of its holes. The
- * core is that of process pid.
+ * Print the size of the core of process pid, and how many bytes of it are
+ * holes. path is the file with the core, or NULL for standard output.
  */
 static void
 say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)

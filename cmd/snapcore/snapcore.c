@@ -20,8 +20,8 @@ struct chosen {			/* a process for which a core is made */
 };
 
 /*
- * Set errstr to say that -p matches none of the n processes in array all. List
- * the first ten of them. Return -1.
+ * Set errstr to say that -p matches no process, and list the IDs of the first
+ * ten processes that exist. There are n of them in the array all. Return -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)
@@ -50,9 +50,10 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of the n processes in array all to a file of its own,
- * PATH.PID. Processes with the same ID are numbered: PATH.PID.2. If a core
- * cannot be written, print the error and continue.
+ * Write a core of each of n processes, which are in the array all. Each core
+ * becomes a file of its own, PATH.PID. Later processes with the same ID get a
+ * number: PATH.PID.2. If a core cannot be written, print the error and
+ * continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)

@@ -25,8 +25,8 @@ enum {
 };
 
 /*
- * Copy to the log the first SAID_LINES lines that were written to standard
- * error, which is a file.
+ * Copy the first SAID_LINES lines of standard error to the log. Standard error
+ * must be the file into which messages were collected.
  */
 static void
 said_log(void)
@@ -46,9 +46,9 @@ said_log(void)
 }
 
 /*
- * Collect everything written to standard error from now on, for the log. If
- * standard error was open already, somebody is watching: leave it as it is, and
- * copy the log to it.
+ * From now on, collect everything written to standard error, for the log.
+ * However, if standard error was open already, somebody is watching: leave it
+ * as it is, and copy the log to it.
  */
 void
 take_begin(void)
@@ -89,10 +89,11 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Set s, of size bytes, to the FRAMES innermost functions of the crashed thread
- * of f, innermost first, each after a separator. Set s to "" if they cannot be
- * determined. name is the snapshot file. If f->tid is 0, set it, and f->signal
- * if it is 0 too, from the output of snapstack.
+ * Write the FRAMES innermost functions of the crashed thread of f, innermost
+ * first, to s, which has room for size bytes. Put a separator before each. Set
+ * s to "" if the functions cannot be determined. name is the snapshot file. If
+ * f->tid is 0, set f->tid from the output of snapstack, and also f->signal if
+ * that is 0.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)

@@ -115,8 +115,9 @@ file_await(const char *kind, uint64_t n, time_t timeout)
 /*
  * Lock one of the c->atonce files of the given kind, waiting up to timeout
  * seconds for one to become free. While waiting, hold one of the c->waiting
- * files of kind queue. If others hold all of those too, do not wait, but return
- * -1 with errstr set. Otherwise return as file_await() does.
+ * files of another kind, which is given by queue. If others hold all of those
+ * too, do not wait, but return -1 with errstr set. Otherwise return as
+ * file_await() does.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,

@@ -178,10 +178,11 @@ line_divide(char *line, char **key, char **value)
 }
 
 /*
- * Set *c to the defaults and then to the values in file path. Print a warning
- * for each invalid line, and ignore the line. Return 0, or 1 if there were such
- * lines. If the file cannot be read, or if users other than root may write to
- * it (EPERM), use only the defaults, and return -1 with errstr and errno set.
+ * Set *c to the defaults and then to the values in the file at path. Print a
+ * warning for each invalid line, and ignore the line. Return 0, or 1 if there
+ * were such lines. If the file cannot be read, or if users other than root may
+ * write to it (EPERM), use only the defaults, and return -1 with errstr and
+ * errno set.
  */
 int
 config_read(struct config *c, const char *path)

@@ -36,8 +36,8 @@ number(const char *s, int *n)
 }
 
 /*
- * Copy the value of key from /proc/PID/status of process pid to value, of size
- * bytes. Return false if there is no such key.
+ * Copy the value of key in the status file of process pid to value, which has
+ * room for size bytes. Return false if there is no such key.
  */
 static bool
 status_line(pid_t pid, const char *key, char *value, size_t size)
@@ -65,8 +65,8 @@ crashing_parent(const struct crashing *f)
 }
 
 /*
- * Return true if the four IDs in line key (Uid or Gid) of process pid's status
- * file are all equal.
+ * Return true if the four IDs in one line of the status file of process pid are
+ * all equal. key names the line: Uid or Gid.
  */
 static bool
 status_alike(pid_t pid, const char *key)
@@ -102,9 +102,9 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
 }
 
 /*
- * Return true if the user of process f has all privileges that f has, as a
- * tracer must (ptrace(2)). This is so if f has no capabilities, or is in a user
- * namespace that the user owns.
+ * Return true if the user of process f has all the privileges of f, and so may
+ * trace it (ptrace(2)). This is so if f has no capabilities, or if f is in a
+ * user namespace that the user owns.
  */
 static bool
 rights_plain(const struct crashing *f)

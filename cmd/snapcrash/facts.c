@@ -16,7 +16,7 @@
 enum { READ_SECONDS = 60 };
 
 /*
- * Write the name and meaning of signal sig to s, of size bytes.
+ * Write the name and meaning of signal sig to s, which has room for size bytes.
  */
 void
 signal_text(unsigned int sig, char *s, size_t size)
@@ -30,8 +30,8 @@ signal_text(unsigned int sig, char *s, size_t size)
 }
 
 /*
- * Copy line name of record r to word, of size bytes, with control characters
- * replaced. If there is no such line, copy "-".
+ * Copy the line called name of record r to word, which has room for size bytes.
+ * Replace control characters. If there is no such line, copy "-".
  */
 static void
 line_get(const struct linuxrec *r, const char *name, char *word, size_t size)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Read the first line of file path into s, of size bytes, without the newline.
- * Return 0, or -1 with errstr set.
+ * Read the first line of the file at path into s, which has room for size
+ * bytes. Leave out the newline. Return 0, or -1 with errstr set.
  */
 int
 line_read(const char *path, char *s, size_t size)
@@ -44,8 +44,9 @@ file_write(const char *path, const char *fmt, ...)
 }
 
 /*
- * Copy the value of the given key from file path to value, of size bytes. The
- * file has it in a line "KEY:VALUE". Return false if there is no such line.
+ * Find the line "KEY:VALUE" with the given key in the file at path. Copy the
+ * value to value, which has room for size bytes. Return false if there is no
+ * such line.
  */
 bool
 file_line(const char *path, const char *key, char *value, size_t size)

@@ -27,8 +27,9 @@ enum {
 };
 
 /*
- * Write to s, of size bytes, a core_pattern that makes the kernel run this
- * program with configuration file path. Return 0, or -1 with errstr set.
+ * Write a core_pattern to s, which has room for size bytes. It makes the kernel
+ * run this program with the configuration file at path. Return 0, or -1 with
+ * errstr set.
  */
 static int
 pattern_make(char *s, size_t size, const char *path)
@@ -70,11 +71,11 @@ sockets_can(void)
 }
 
 /*
- * Set the kernel's core_pattern to pattern. If by_socket is true, set it to the
- * socket of c instead, and store the new value in pattern, of size bytes. With
- * "@@", which Linux 6.17 and later accept, the kernel sends the core only if we
- * request it. With "@", for earlier kernels, it sends the core without a
- * request. Return 0, or -1 with errstr set.
+ * Set the kernel's core_pattern to pattern. However, if by_socket is true, set
+ * it to the socket of c, and store the new core_pattern in pattern, which has
+ * room for size bytes. With "@@", which Linux 6.17 and later accept, the kernel
+ * sends the core only if we request it. With "@", for earlier kernels, it sends
+ * the core without a request. Return 0, or -1 with errstr set.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
@@ -216,7 +217,7 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Print the program that handles cores now, and how many snapshots are in the
+ * Print which program handles cores now, and how many snapshots are in the
  * directory of c. Return the exit status, which is 1 if snapcrash is not the
  * handler.
  */

@@ -92,9 +92,9 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l that word selects. word is the process ID, the name or
- * its beginning, the path, or the path of the program. If word is NULL, it
- * selects the last crash. Exit with status 1 if there is none.
+ * Return the crash of l that word selects. word is its process ID, its name or
+ * the beginning of this name, its path, or the path of its program. If word is
+ * NULL, return the last crash. Exit with status 1 if there is no such crash.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)

@@ -142,7 +142,7 @@ connections_take(int fd, const struct config *c, const char *path,
 /*
  * Serve connections until SIGTERM or SIGINT arrives. Then wait until the
  * crashes being handled are done. c is the configuration; each handler reads it
- * again from file path. Return the exit status.
+ * again from the file at path. Return the exit status.
  */
 int
 crash_serve(const struct config *c, const char *path)

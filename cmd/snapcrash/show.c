@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /*
- * Write the local time of crash c to s, of size bytes. Return s.
+ * Write the local time of crash c to s, which has room for size bytes. Return
+ * s.
  */
 static const char *
 when_text(const struct crash *c, char *s, size_t size)
@@ -116,7 +117,8 @@ show_list(const struct crashes *l, const struct listing *ls)
 
 /*
  * Run snapstack on the snapshot of crash c. args has options for snapstack and
- * ends with NULL. Return its exit status, or 127 if it is missing.
+ * ends with NULL. Return the exit status of snapstack, or 127 if snapstack is
+ * missing.
  */
 static int
 stack_run(const struct crash *c, char *const args[])
@@ -225,7 +227,8 @@ show_stack(const struct crash *c, char *const args[])
 
 /*
  * Run gdb with arguments args in dir, the directory of the crashed process in a
- * mounted snapshot. Return its exit status, or 127.
+ * mounted snapshot. Return the exit status of gdb, or 127 after a message if
+ * gdb cannot be run.
  */
 static int
 gdb_run(const char *dir, char *const args[])
@@ -294,8 +297,8 @@ show_debug(const struct crash *c, char *const args[])
 }
 
 /*
- * Write the snapshot of crash c, compressed, to file path. If path is NULL,
- * write it to standard output. Return the exit status.
+ * Write the snapshot of crash c, compressed, to the file at path, or to
+ * standard output if path is NULL. Return the exit status.
  */
 int
 show_dump(const struct crash *c, const char *path)

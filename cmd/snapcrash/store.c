@@ -83,7 +83,7 @@ when_set(struct timespec *ts, const char *name, const struct stat *st)
 }
 
 /*
- * Add file name of directory dir to l if it is a snapshot.
+ * Add the file called name in directory dir to l if it is a snapshot.
  */
 static void
 store_add(struct crashes *l, const struct config *c, int dir, const char *name)
@@ -207,9 +207,9 @@ struct share {			/* disk space used by one user */
 };
 
 /*
- * Return the element for user uid of array v, which has *n elements. If there
- * is none, append one, for which v must have room, and set its member first to
- * none.
+ * Return the element of v, an array of *n elements, that is for user uid. If
+ * there is none, append one, for which v must have room, and set its member
+ * first to the value of none.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -227,7 +227,7 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
  * Choose the crash in l to remove next: the oldest one of the user with the
  * most crashes or, if bytes is true, of the user whose crashes take the most
  * bytes. Thus frequent crashes of one user do not displace the snapshots of
- * others. Count the new crash as well, which is charged to user uid and takes
+ * others. The new crash counts as well: it is charged to user uid and takes
  * need bytes. Return the index of the chosen crash, or l->n if there is none.
  */
 static size_t
@@ -263,7 +263,7 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
  * Make room for a new snapshot of need bytes, charged to user uid. Remove
  * crashes of l from the current directory: first those that are too old, then
  * those beyond the maximum count. Then remove those chosen by store_victim()
- * until need bytes, but at most half of c->bytes, are available. If even
+ * until need bytes are available, or half of c->bytes if that is less. If even
  * removing all of them would not free enough disk space, remove none for lack
  * of disk space.
  *

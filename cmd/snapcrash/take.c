@@ -54,11 +54,12 @@ struct taking {			/* a process being captured into the spool */
 };
 
 /*
- * Choose the maximum sizes of the snapshot and its spool. The limit for the
- * snapshot is the estimated size of the process plus 1/8 of that plus MARGIN.
- * It is at least half of the available room if that size is unknown or if other
- * processes are captured too. others has the reservations of other handlers.
- * Return 0, or -1 with errstr set if there is too little room.
+ * Choose the maximum sizes of the snapshot and its spool, within the available
+ * room. The snapshot may take the estimated size of the process plus 1/8 of
+ * that plus MARGIN. If this size is unknown, or if other processes are captured
+ * too, it may take at least half of the available room. others has the
+ * reservations of other handlers. Return 0, or -1 with errstr set if there is
+ * too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -81,8 +82,9 @@ room_choose(struct taking *t, const struct reserved *others)
 }
 
 /*
- * Set word, of size bytes, to the option that makes snap(1) capture the cgroup
- * of process pid. Set it to "" if that is the root cgroup.
+ * Write the option that makes snap(1) capture the cgroup of process pid to
+ * word, which has room for size bytes. Set word to "" if that is the root
+ * cgroup.
  */
 static void
 cgroup_option(pid_t pid, char *word, size_t size)
@@ -156,8 +158,8 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 
 /*
  * Capture process f into the spool. Set *room to the maximum size of the final
- * snapshot. Fail if f->pid may by now be a different process. Return 0, or -1
- * with errstr set.
+ * snapshot. Fail if f->pid may by now be the ID of a different process. Return
+ * 0, or -1 with errstr set.
  */
 static int
 spool_take(const struct config *c, struct crashing *f, int spool,
@@ -217,9 +219,9 @@ snapcat_run(int spool, int file, uint64_t room)
 }
 
 /*
- * Compress the spool into snapshot name, and sync it to disk. When the snapshot
- * gets its name, end the reservation, so that other handlers count its bytes
- * exactly once. Return 0, or -1 with errstr set.
+ * Compress the spool into the snapshot called name, and sync it to disk. When
+ * the snapshot gets its name, end the reservation, so that other handlers count
+ * its bytes exactly once. Return 0, or -1 with errstr set.
  */
 static int
 spool_pack(int spool, const char *name, uint64_t room,

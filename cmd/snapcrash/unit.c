@@ -70,7 +70,7 @@ systemctl(const char *verb, const char *option, const char *unit)
 }
 
 /*
- * Return true if unit file name exists and was created by snapcrash.
+ * Return true if the unit file called name exists and was created by snapcrash.
  */
 static bool
 unit_isours(const char *name)

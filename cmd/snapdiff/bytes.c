@@ -45,7 +45,7 @@ put_side(const uint8_t *p, size_t n, bool known)
 
 /*
  * Print the lines of bytes that changed, for the addresses from start to end.
- * These addresses are in the same kilobyte.
+ * All of these addresses must be in one kilobyte.
  */
 static void
 put_kb(const struct result *res, uint64_t start, uint64_t end)

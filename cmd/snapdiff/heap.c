@@ -86,9 +86,10 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 
 /*
  * Find where the chunks of a heap begin: other memory may precede them. If
- * first is true, look for the first chunk of the heap, which is at start or
- * holds the tcache of the first thread. Return the lowest address, not below
- * start, from which chunks lead to top, or 0 if there is none.
+ * first is true, look for the first chunk of the heap, which is at address
+ * start or holds the tcache of the first thread. Return the lowest address, not
+ * below start, from which chunks lead to the top chunk, which is at address
+ * top. Return 0 if there is none. All chunks must be below end.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t start, uint64_t end, uint64_t top,

@@ -6,8 +6,8 @@
 
 /*
  * Count as free a chunk of the given size that was counted as used. Return
- * false if no chunk of its class is counted as used any longer. This also ends
- * a walk through a circular list.
+ * false if no chunk of its class is counted as used any longer. If a list is
+ * circular, this makes the walk through it end.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)

@@ -124,8 +124,8 @@ out:
 }
 
 /*
- * Return how many bytes between start and end are in the process's own pages.
- * These addresses are in mapping v.
+ * Return how many bytes of the process's own pages are in the address range
+ * that begins at start and ends before end. The range must be in mapping v.
  */
 static uint64_t
 memory_held(const struct memory *m, const struct vma *v, uint64_t start,

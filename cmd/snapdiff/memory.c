@@ -202,10 +202,11 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * If *h, which describes address addr of mapping v of m, is about a file page,
- * refine it. If the bytes there are zeros, set h->content to CONTENT_NOTHING.
- * Lower h->end to where the file ends, or where zeros in it begin or end.
- * Return false if the file is not in the snapshot.
+ * If *h describes a page of a file, make the description more exact. *h must
+ * describe what m has at address addr of mapping v. If the bytes there are
+ * zeros, set h->content to CONTENT_NOTHING. Lower h->end to where the file
+ * ends, or where zeros in the file begin or end. Return false if the file is
+ * not in the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,

@@ -122,11 +122,11 @@ content_verdict(const struct here *a, const struct here *b)
 }
 
 /*
- * Try to find out how the range from start to b->end changed without reading
- * it, because it may be very long. a and b describe the range at the two
- * moments. Lower b->end to the address where the result changes. Return the
- * kind of change. Return PAGES_KINDS if the bytes must be read; this is so
- * whenever an image has them.
+ * Try to find out how a range changed without reading its bytes, because it may
+ * be very long. The range extends from start to b->end; a describes it at the
+ * first moment, and b at the second. Lower b->end to the address where the
+ * result changes. Return the kind of change. Return PAGES_KINDS if the bytes
+ * must be read; this is so whenever an image has them.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -145,8 +145,8 @@ unread_verdict(const struct pairing *p, struct here *a, struct here *b,
 }
 
 /*
- * Compare the addresses from start to end. At each of the two moments, one
- * mapping contains all of them, or none contains any.
+ * Compare the addresses from start to end. At each of the two moments, either
+ * one mapping must contain all of them, or all of them must be unmapped.
  */
 static void
 pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)

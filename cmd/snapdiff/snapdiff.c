@@ -188,8 +188,8 @@ grow_all(struct command *cmd)
 }
 
 /*
- * Read the n snapshots at path into cmd, and find their moments. If there is
- * only one snapshot, its parts are the moments.
+ * Read the n snapshots named in path into cmd, and find their moments. If there
+ * is only one snapshot, its parts are the moments.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)

@@ -41,8 +41,8 @@ daemon_await(pid_t child, int fd)
 }
 
 /*
- * Fork, and return in the child. If the command is killed before daemon_ready()
- * is called, the child is killed too.
+ * Fork, and return in the child. If the parent is killed before the child calls
+ * daemon_ready(), the child is killed too.
  */
 void
 daemon_begin(void)

@@ -38,8 +38,9 @@ dir_empty(const char *path)
 
 /*
  * Check that path is a directory on which we may mount. Unless cover is true,
- * it must be empty and must not be a mount point. Exit with status 1 if the
- * check fails. Return path as an absolute path, which the caller frees.
+ * also check that it is empty and that no other file system is mounted there.
+ * Exit with status 1 if a check fails. Return path as an absolute path, which
+ * the caller frees.
  */
 char *
 mount_point(const char *path, bool cover)

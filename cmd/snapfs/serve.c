@@ -207,11 +207,11 @@ read_buffer(size_t size)
 }
 
 /*
- * Read from file ino into this thread's buffer, and answer the request. A
- * direct read, which has a lock owner, returns the bytes before the first
- * unreadable one. A read into the page cache, as for a mapped file, fails
- * instead: the kernel would mistake a short answer for the end of the file.
- * After the error, the kernel asks for single pages.
+ * Read size bytes at offset off of file ino into this thread's buffer, and
+ * answer the request. A direct read, which has a lock owner, returns the bytes
+ * before the first unreadable one. A read into the page cache, as for a mapped
+ * file, fails instead: the kernel would mistake a short answer for the end of
+ * the file. After the error, the kernel asks for single pages.
  */
 static void
 read_answer(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,

@@ -127,9 +127,9 @@ by_list(const struct stat *st)
 
 /*
  * Read the snapshot at path into o, and choose who may read its files in the
- * mount: anybody who may read the snapshot file. However, if we may read that
- * only because of an access control list, or if it is not a regular file, only
- * we may. Return 0, or -1 with errstr set.
+ * mount: anybody who may read the snapshot file. However, if we may read the
+ * snapshot file only because of an access control list, or if it is not a
+ * regular file, let nobody but us read them. Return 0, or -1 with errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)

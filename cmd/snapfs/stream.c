@@ -153,8 +153,9 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of s, of len bytes at offset off. If these bytes were read
- * ahead, set r->buf to them. Return the number of bytes read ahead, or 0.
+ * Begin to read len bytes at offset off of s, and store the state of this read
+ * in *r. If these bytes were read ahead, set r->buf to them. Return the number
+ * of bytes read ahead, or 0.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)

@@ -55,9 +55,9 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 }
 
 /*
- * Return true if the bytes of x from offset xo and those of y from offset yo
- * are stored in the same place, or if both are zeros. In this case they are
- * equal up to the end of the shorter one.
+ * Return true if the bytes of x that begin at offset xo and the bytes of y that
+ * begin at offset yo are stored in the same place, or if both are zeros. In
+ * this case they are equal up to the end of the shorter one.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -121,7 +121,7 @@ plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
 }
 
 /*
- * Append len bytes of s, from offset off, to the last body and to stretch st. A
+ * Append the len bytes at offset off of s to the last body and to stretch st. A
  * body has bytes that are searched once, and a stretch has contiguous bytes of
  * one mapping. known is true if the bytes are already in p->knowns.
  */
@@ -162,10 +162,10 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 
 /*
  * Find bytes, beginning at offset off of p->fresh[i], that are already in a
- * body and need not be searched again. Set *body to the body and *at to their
- * offset in it, and return their number. Return 0 if there are none, or too few
- * to be worth a separate part. left is the number of remaining bytes of stretch
- * st. open is true while bytes are being appended to a body.
+ * body and need not be searched again. Set *body to the number of the body and
+ * *at to their offset in it, and return how many there are. Return 0 if there
+ * are none, or too few to be worth a separate part. left is how many bytes of
+ * stretch st remain. open is true while bytes are being appended to a body.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -351,8 +351,8 @@ jobs_of(const struct body *b)
 
 /*
  * Make p a plan to search for pattern in those parts of snapshot s that c
- * selects. The caller must call plan_free() in either case. Return 0, or -1
- * with errstr set.
+ * selects. Return 0, or -1 with errstr set. The caller must call plan_free()
+ * even on failure.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,

@@ -48,8 +48,9 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Dump the match in start..end (exclusive) of stretch st of p, with the context
- * that r requests, as far as st contains it. Read the bytes with s.
+ * Dump the match between offsets start and end (exclusive) of stretch st of p.
+ * Include the context that r requests, as far as st contains it. Use s to read
+ * the bytes.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

@@ -267,8 +267,8 @@ search_free(struct search *s)
 }
 
 /*
- * Return the matches that begin in job i of body, and set *n to their number.
- * They are valid until the next call.
+ * Return the matches that begin in job i of body number body, and set *n to
+ * their number. They are valid until the next call.
  */
 const struct found *
 search_job(struct search *s, size_t body, size_t i, size_t *n)

@@ -40,10 +40,10 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Find the first number from lo to lo + span in s. The numbers in s have 8
- * bytes, are little-endian, and are at offsets off, off + 8 and so on. Return
- * the offset of the number. If there is none, return an offset after the last
- * number.
+ * In the len bytes at s, find the first number that is at least lo and at most
+ * lo + span. The numbers have 8 bytes, are little-endian, and are at offsets
+ * off, off + 8 and so on. Return the offset of the number found. If there is
+ * none, return an offset after the last number.
  */
 static size_t
 word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,

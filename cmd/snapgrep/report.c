@@ -165,9 +165,9 @@ print_others(const struct plan *p, const struct others *o)
 }
 
 /*
- * Print, as r says, the match in start..end (exclusive) of stretch st of p. If
- * o is not NULL, also print how many other matches are identical, and their
- * processes. Read the bytes with s.
+ * Print, as r says, the match between offsets start and end (exclusive) of
+ * stretch st of p. If o is not NULL, also print how many other matches are
+ * identical, and their processes. Use s to read the bytes.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,

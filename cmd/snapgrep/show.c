@@ -152,8 +152,8 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 }
 
 /*
- * Print the match in start..end (exclusive) of stretch st of p, and the text
- * around it. Read the bytes with s.
+ * Print the match between offsets start and end (exclusive) of stretch st of p,
+ * and the text around it. Use s to read the bytes.
  */
 void
 show_match(const struct report *r, struct search *s, const struct plan *p,
@@ -183,9 +183,9 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print only the bytes of the match in start..end (exclusive) of stretch st of
- * p. If standard output is a terminal, print them in readable form. Read the
- * bytes with s.
+ * Print only the bytes of the match between offsets start and end (exclusive)
+ * of stretch st of p. If standard output is a terminal, print them in readable
+ * form. Use s to read the bytes.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

@@ -30,8 +30,8 @@ struct walking {
 };
 
 /*
- * Read len bytes at offset off of stretch st of p into buf, with s. The stretch
- * must have that many bytes there.
+ * Use s to read len bytes at offset off of stretch st of p into buf. The
+ * stretch must have that many bytes there.
  */
 void
 walk_read(struct search *s, const struct plan *p, const struct stretch *st,
@@ -58,10 +58,10 @@ walk_print(struct walking *w, uint64_t start, uint64_t end)
 }
 
 /*
- * Report the matches that begin at offsets from w->x to limit (exclusive) of
- * the stretch. The two offsets must be at most JOB bytes apart. Search the
- * bytes of the stretch itself, and also reach bytes after limit, because a
- * match may end there.
+ * Report the matches that begin at or after offset w->x of the stretch, but
+ * before offset limit. The two offsets must be at most JOB bytes apart. Search
+ * the bytes of the stretch itself, up to offset limit + reach, because a match
+ * may end after limit.
  */
 static void
 walk_some(struct walking *w, uint64_t limit, size_t reach)
@@ -150,8 +150,8 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 }
 
 /*
- * Report the matches of part pt. first is true if pt is the first part of the
- * stretch, and last if it is the last.
+ * Report the matches of part pt. first says whether pt is the first part of the
+ * stretch, and last says whether it is the last.
  */
 static void
 walk_part(struct walking *w, const struct part *pt, bool first, bool last)

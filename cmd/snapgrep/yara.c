@@ -213,7 +213,8 @@ complain(int level, const char *path, int line, const YR_RULE *rule,
 }
 
 /*
- * Make p match the YARA rules in file path. Return 0, or -1 with errstr set.
+ * Make p match the YARA rules in the file at path. Return 0, or -1 with errstr
+ * set.
  */
 int
 yara_open(struct pattern *p, const char *path)
