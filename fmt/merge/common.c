@@ -87,7 +87,7 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
     ORDER(x->num, y->num))
 
 /*
- * Add to m->v the files of process i whose names end in a number (see
+ * Add to m->v those files of process i that have a name ending in a number (see
  * numbered[]). Return 0, or -1 with errstr set.
  */
 static int
@@ -134,10 +134,10 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 }
 
 /*
- * Record that kept process i uses the objects that its file called name refers
- * to by number. Each line of that file refers to one object of this kind. word
- * is the index, counted from 0, of the word with the object's number. Return 0,
- * or -1 with errstr set.
+ * Record that kept process i uses the objects that are listed in its file
+ * called name. Each line of that file has the number of one object of this
+ * kind. word is the index, counted from 0, of the word with the number. Return
+ * 0, or -1 with errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -157,9 +157,10 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Record that process e.user, which uses open file e, also uses the objects
- * that e refers to. These are other open files, and the data waiting in a pipe
- * or socket.
+ * Record that a process which uses an open file also uses the objects that the
+ * file refers to. These are other open files, and the data waiting in a pipe or
+ * socket. e describes the open file, and e.user is the index of the process.
+ * Return 0, or -1 with errstr set.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -281,9 +282,10 @@ moves_find(struct moving *m)
 
 /*
  * Return the ID of the first kept process that shares the resource called key.
- * All processes that share it have the same ID in their file "shares": the n
- * digits at num. If no earlier kept process shares the resource, return the ID
- * of the process whose record is being changed.
+ * To find that process, compare IDs: all processes that share the resource have
+ * the same ID in their file "shares". The n digits at num are this ID. If no
+ * earlier kept process shares the resource, return the ID of the process whose
+ * record is being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -341,9 +343,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the kept processes from the last to the first: changing
- * a record may need the unchanged records before it. Return 0, or -1 with
- * errstr set.
+ * Change the records of the kept processes. Go from the last record to the
+ * first, because changing a record may need earlier records in their old state.
+ * Return 0, or -1 with errstr set.
  */
 static int
 records_change(struct moving *m)

@@ -64,8 +64,9 @@ merge_minor(struct merge *m)
 }
 
 /*
- * Drop embedded file i of b if a has the same file. If a has a different file
- * with the same device and inode numbers, give file i a new device number.
+ * Drop file number i of m->b, an embedded file, if m->a has the same file. If
+ * m->a has a different file with the same device and inode numbers, give file i
+ * a new device number.
  */
 static int
 merge_embedded(struct merge *m, size_t i)
@@ -89,8 +90,8 @@ merge_embedded(struct merge *m, size_t i)
 }
 
 /*
- * Find the first free numbers in a for open file descriptions and for parts.
- * They are above all those that a uses.
+ * Find the first free numbers in m->a for open file descriptions and for parts.
+ * They are above all those that m->a uses.
  */
 static void
 merge_free(struct merge *m)
@@ -116,8 +117,9 @@ merge_free(struct merge *m)
 }
 
 /*
- * Turn process p of b into a process of a. Add the files "origin" and "part" to
- * its Linux record. origin has the old process ID of p and the first line of b.
+ * Turn p, a process of m->b, into a process of m->a. Add the files "origin" and
+ * "part" to its Linux record. origin has the old process ID of p and the first
+ * line of m->b.
  */
 static int
 merge_proc(struct merge *m, struct proc *p)
@@ -148,8 +150,9 @@ merge_proc(struct merge *m, struct proc *p)
 }
 
 /*
- * Move all processes of b into a. b is empty afterwards. Return 0. On failure
- * return -1 with errstr set; then a and b can only be freed.
+ * Move all processes of snapshot b into snapshot a. b is empty afterwards.
+ * Return 0. On failure return -1 with errstr set; the caller can then only free
+ * the two snapshots.
  */
 int
 snap_merge(struct snap *a, struct snap *b)

@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the new ID of the process in b that has ID old. Return old itself if b
- * has no such process.
+ * Return the new ID of the process that has the ID old in m->b. If m->b has no
+ * such process, return old itself.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -22,8 +22,8 @@ merge_pid(const struct merge *m, uint64_t old)
 }
 
 /*
- * Raise the next free ID above pid: m->nextfile if pid is above all possible
- * process IDs, as IDs of embedded files are; otherwise m->next.
+ * Raise the next free ID above pid. If pid is above all possible process IDs,
+ * as IDs of embedded files are, that is m->nextfile; otherwise it is m->next.
  */
 static void
 number_above(struct merge *m, uint64_t pid)
@@ -35,9 +35,9 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Choose an ID in the merged snapshot for the process or embedded file of b
- * with ID old. Keep old if a does not use it; otherwise choose an ID that is
- * free in both snapshots. file is true for an embedded file.
+ * Choose an ID in the merged snapshot for the process or embedded file that has
+ * the ID old in m->b. Keep the ID if m->a does not use it; otherwise choose one
+ * that is free in both snapshots. file is true for an embedded file.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)
@@ -59,10 +59,10 @@ number_give(struct merge *m, uint64_t old, bool file)
 CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Set m->pid to the new IDs of all processes of b. The first thread of a
- * process may be missing from b. Its ID is then changed as well, so that the
- * other threads do not become threads of a process of a. Return 0, or -1 with
- * errstr set.
+ * Set m->pid to the new IDs of all processes in m->b. If m->b has threads of a
+ * process but lacks its first thread, also choose a new ID for the first
+ * thread: the other threads could otherwise become threads of a process in
+ * m->a. Return 0, or -1 with errstr set.
  */
 int
 merge_number(struct merge *m)

@@ -153,8 +153,8 @@ put_dev(struct buf *b, uint64_t dev)
 }
 
 /*
- * Append s, an n-byte line of maps, to b. Change the device number of its file
- * if necessary.
+ * Append s, an n-byte line of maps, to b. Change the device number in the line
+ * if the mapped file gets a new one.
  */
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)

@@ -38,8 +38,8 @@ segment_type(const struct vma *v)
 }
 
 /*
- * Append a line for each mapping of t. Debuggers read only the first line, and
- * expect it to be the stack, without flags.
+ * Append to b a line for each mapping of t. Debuggers read only the first line,
+ * and expect it to be the stack, without flags.
  */
 static void
 segment_file(struct buf *b, const struct task *t)
@@ -79,7 +79,8 @@ device_letter(const char *path)
 }
 
 /*
- * Append name s, with control characters replaced so that it stays on one line.
+ * Append the name s to b. Replace control characters, so that the name stays on
+ * one line.
  */
 static void
 add_name(struct buf *b, const char *s)
@@ -115,8 +116,8 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Append name, which is escaped as in mountinfo, without its escapes. Put it in
- * Plan 9's quotes if it needs them.
+ * Undo the escapes of a mountinfo file in name, and append the result to b. Put
+ * it in Plan 9's quotes if it needs them.
  */
 static void
 add_quoted(struct buf *b, struct scan name)

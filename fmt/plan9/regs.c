@@ -145,8 +145,8 @@ amd64_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Append the FXSAVE image with the kernel's bytes set to zero. Append the FSAVE
- * image if there is no FXSAVE image.
+ * Append the FXSAVE image to b, with the bytes that belong to the kernel set to
+ * zero. If there is no FXSAVE image, append the FSAVE image.
  */
 static void
 ia32_fpregs(struct buf *b, const struct task *t)

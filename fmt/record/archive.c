@@ -86,9 +86,9 @@ name_ok(const char *s, size_t n)
 }
 
 /*
- * Compare path a of na bytes with path b of nb bytes. A slash sorts before all
- * other bytes, so that the files in a directory come directly after its name.
- * Return a value as strcmp(3) does.
+ * Compare two paths: the na bytes at a and the nb bytes at b. A slash sorts
+ * before all other bytes, so that the files in a directory come directly after
+ * its name. Return a value as strcmp(3) does.
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)

@@ -36,9 +36,9 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 
 /*
  * Append a copy of the Linux record rec to b, with files changed or dropped.
- * edit(arg, ...) decides for each file whether to keep, change or drop it. r is
- * the parsed rec; afterwards r can only be closed. Return 0, or -1 with errstr
- * set.
+ * edit(arg, ...) decides for each file whether to keep, change or drop it. The
+ * caller must have parsed rec into r with linuxrec_open(), and afterwards can
+ * only close r. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,

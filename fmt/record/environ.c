@@ -62,9 +62,9 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 }
 
 /*
- * Exclude values from the n bytes at buf, which were read from address addr.
- * Change only those bytes that are in the environment. This is a callback for
- * image_rewrite().
+ * Overwrite the values of excluded environment variables in the n bytes at buf,
+ * which were read from address addr. Change only those bytes that are in the
+ * environment. This is a callback for image_rewrite().
  */
 static void
 memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
@@ -133,9 +133,9 @@ environ_make(const struct exclude *x, struct environment *e,
 }
 
 /*
- * Exclude the environment values that x names from process p of s. List in the
- * record of p everything that x excludes. Return 1; 0 if the address of the
- * environment in memory is unknown; or -1 with errstr set.
+ * Exclude from process p of s the values of the environment variables that x
+ * names. List in the record of p everything that x excludes. Return 1; 0 if the
+ * address of the environment in memory is unknown; or -1 with errstr set.
  */
 int
 environ_exclude(struct exclude *x, struct snap *s, struct proc *p)

@@ -138,9 +138,9 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Record that addresses start to end of mapping v are excluded. If its file or
- * shared memory is embedded in the snapshot, the same part of that can then be
- * excluded too.
+ * Record that the addresses from start to end, which are in mapping v, are
+ * excluded. If the file or shared memory mapped there is embedded in the
+ * snapshot, the same range of it can then be excluded too.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,

@@ -116,8 +116,8 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add to l a change of fact f from value old to value new. One of the two
- * values may be NULL: the fact was then added or removed.
+ * Add to l a change of fact f. old and new are its values before and after. One
+ * of the two may be NULL: the fact was then added or removed.
  */
 static int
 change_add(struct changes *l, const struct fact *f, const char *old,

@@ -12,8 +12,9 @@
 enum { BLOCK = 4 * KB };	/* number of bytes compared at once */
 
 /*
- * Set the store of p, and the index of p in that store, for offset loc of src.
- * Offsets in src are in the same store if they are equal modulo its pitch.
+ * Set p->store and p->at for the kilobyte at offset loc of src: the store that
+ * has this kilobyte, and its index there. Offsets of src are in the same store
+ * if they are equal modulo the pitch of src.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
@@ -143,8 +144,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return the kind of change for pages that were of kind a and are now of kind
- * b. Return PAGES_KINDS if their bytes must be compared.
+ * Return the kind of change for pages of which a is the old kind and b the new
+ * kind. Return PAGES_KINDS if the bytes of the pages must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -207,8 +208,8 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Set *out to the page changes from image old to image new. oldmap and newmap
- * have the mappings of the images. Each image may be NULL. The caller frees the
+ * Set *out to the page changes between two images, old and new; oldmap and
+ * newmap have their mappings. Each image may be NULL. The caller frees the
  * list, even after a failure. Return 0, or -1 with errstr set.
  */
 int

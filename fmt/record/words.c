@@ -163,10 +163,10 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w, except for the first skip ones, into v. form has a
- * letter for each word: its kind, as for number_parse(). Return false if a word
- * is not a number of its kind, or if the number of words differs from that in
- * form.
+ * Skip the first skip words of w, and parse the others into v. form has a
+ * letter for each of these: its kind, as for number_parse(). Return false if a
+ * word is not a number of its kind, or if the number of words differs from that
+ * in form.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)

@@ -77,9 +77,10 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Append the seccomp filters of thread t to m->filter, newest first. Add the
- * bits in flags to the flags of each filter. Return 1 on success, 0 if they
- * cannot be restored (the reason is recorded), or -1 with errstr set.
+ * Append the seccomp filters of thread t of process p to m->filter, newest
+ * first. Add the bits in flags to the flags of each filter. Return 1 on
+ * success, 0 if the filters cannot be restored (the reason is recorded), or -1
+ * with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
@@ -128,9 +129,9 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 }
 
 /*
- * Set the seccomp mode and filters in th to those of thread t of process p.
- * Filters that all threads have are set only for the first thread, with the
- * flag that applies them to all threads. The first thread can then still
+ * Set the seccomp mode and filters in th to those of thread t of process p. If
+ * all threads have the same filters, set them only for the first thread, with
+ * the flag that applies them to all threads. The first thread can then still
  * install a filter for all threads. Return 0, or -1 with errstr set.
  */
 int

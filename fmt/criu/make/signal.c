@@ -58,8 +58,8 @@ makecore_blocked(const struct maketask *t)
 }
 
 /*
- * Keep in w->blocked only the signals that all threads of w->proc block. Any
- * thread can take a signal that is pending for the process.
+ * Keep in w->blocked only the signals that all threads of w->proc block,
+ * because any thread can take a signal that is pending for the process.
  */
 static void
 blocked_by_all(struct pending *w)
@@ -92,7 +92,8 @@ handlers_read(struct pending *w)
 
 /*
  * Set w to the signals that are pending for thread t of process p. If whole is
- * set, set w to those that are pending for the whole process; t is then p.
+ * true, set w to those that are pending for the whole process; the caller must
+ * then pass p as t.
  */
 static int
 pending_read(struct pending *w, struct maketask *p, struct maketask *t,
@@ -205,8 +206,9 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 
 /*
  * Append to q the signals, except SIGSTOP, that are pending for thread t of
- * process p, each as one siginfo_t. If whole is set, append those that are
- * pending for the whole process; t is then p. Return 0, or -1 with errstr set.
+ * process p, each as one siginfo_t. If whole is true, append those that are
+ * pending for the whole process; the caller must then pass p as t. Return 0, or
+ * -1 with errstr set.
  */
 int
 makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,

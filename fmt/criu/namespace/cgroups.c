@@ -46,9 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * In the hierarchy with controllers list, set the prefix of each cgroup path
- * that is root or is below root. Both come from a line of cgroups/roots: root
- * is the root of the cgroup namespace.
+ * Set the prefix of each cgroup path that is root or is below root, in the
+ * hierarchy whose controllers are list. list and root come from a line of
+ * cgroups/roots; root is the root of the cgroup namespace in that hierarchy.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -96,11 +96,10 @@ roots_read(struct criumake *m)
 }
 
 /*
- * Read the roots of the cgroup namespace that criu creates. criu creates one if
- * the root process was not in snap's namespace. Record a note if the roots are
- * unknown. Record a note for each process that was in a different cgroup
- * namespace from the root process: criu restores all processes in one
- * namespace.
+ * Read the roots of the cgroup namespace that criu creates if the root process
+ * was not in snap's cgroup namespace. Record a note if the roots are unknown.
+ * criu restores all processes in one cgroup namespace: record a note for each
+ * process that was in a different one from the root process.
  */
 static int
 space_read(struct criumake *m)

@@ -14,7 +14,8 @@
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Parse s->from, the content of a record's file cgroup, into s->v and s->text.
+ * Parse s->from, the content of the file "cgroup" of a record, into s->v and
+ * s->text.
  */
 static int
 members_take(struct cgset *s)
@@ -46,8 +47,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return true if, in the hierarchy with controllers list, any process is in a
- * cgroup other than the root.
+ * Return true if a process is in any cgroup but the root of the hierarchy whose
+ * controllers are list.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -147,8 +148,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set cgset in each thread of process p whose cgroups differ from those of p.
- * Only the records of such threads have a file cgroup.
+ * Set the cgset of each thread of process p that is in other cgroups than p.
+ * Only the record of such a thread has a file "cgroup".
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)

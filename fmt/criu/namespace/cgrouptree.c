@@ -50,12 +50,12 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d must be written: if it has a process, or is below a
- * cgroup that has one. In version 2, in mode CGROUPS_SOFT and without
- * --cgroup-root, also return true if d is above such a cgroup, so that criu
- * creates missing ones. The other modes create no cgroups, accept no existing
- * ones, or change the properties of existing ones (where criu 4.1 fails on
- * cgroup.subtree_control).
+ * Return true if cgroup d must be written, because it has a process or is below
+ * a cgroup that has one. criu must also create a missing cgroup above a cgroup
+ * that has a process: return true for it too, but only in version 2, in mode
+ * CGROUPS_SOFT and without --cgroup-root. The other modes create no cgroups, or
+ * accept no existing ones, or change the properties of existing ones (where
+ * criu 4.1 fails on cgroup.subtree_control).
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -77,7 +77,7 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 
 /*
  * Add to t->dir each cgroup that has a process but is described by no record,
- * so that criu creates it if it is missing. Record a note for each.
+ * so that criu creates the cgroup if it is missing. Record a note for each one.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -160,12 +160,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return true if property p must be written. In version 1, every property must.
- * In version 2, return false for a value of several lines, of which criu would
- * write only the first. Return false for a cpu.weight of 0, which means that
- * cpu.idle is set. Return false for an initial value in the modes in which criu
- * sets properties only of cgroups that it creates: the kernel at the restore
- * may lack the property.
+ * Return true if property p must be written. In version 1, that is always so.
+ * In version 2, return false for these: a value of several lines, of which criu
+ * would write only the first; a cpu.weight of 0, which means that cpu.idle is
+ * set; and an initial value, in the modes in which criu sets properties only of
+ * cgroups that it creates (the kernel at the restore may lack the property).
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

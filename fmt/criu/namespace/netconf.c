@@ -91,8 +91,8 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to the setting called name in s. Store it as a number if number is set,
- * otherwise as text. Leave c without a value if s lacks the setting.
+ * Set c to the setting called name in s. Store it as a number if number is
+ * true, otherwise as text. Leave c without a value if s lacks the setting.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
@@ -112,9 +112,9 @@ sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
 }
 
 /*
- * Set the field of e at offset off to the settings of a link for IP version 4
- * or 6. link is the name of the link, and s has its settings. m->msgs owns the
- * parts of e. Return 0, or -1 with errstr set.
+ * Set the field of e at offset off to the IPv4 or IPv6 settings of a link.
+ * version is 4 or 6, link is the name of the link, and s has its settings.
+ * m->msgs owns the parts of e. Return 0, or -1 with errstr set.
  */
 int
 sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t off,
@@ -139,9 +139,9 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t off,
 }
 
 /*
- * Append the setting called name, if s has it, to the field of e at offset off.
- * Append it as a number if number is set, otherwise as text. m->msgs owns the
- * parts of e. Return 0, or -1 with errstr set.
+ * Append the setting called name to the field of e at offset off, as a number
+ * if number is true, otherwise as text. Do nothing if s lacks the setting.
+ * m->msgs owns the parts of e. Return 0, or -1 with errstr set.
  */
 int
 sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t off,

@@ -79,8 +79,8 @@ link_leaves(const struct link *l)
 
 /*
  * If the peer of link l was in snap's namespace, add an option for l to criu's
- * command line. The option gives the names of the peer and its bridge, both
- * from peers. If the peer has no bridge, record a note that the restored peer
+ * command line. The option names the peer and the bridge of the peer; peers has
+ * these names. If the peer has no bridge, record a note that the restored peer
  * has no address and is not up.
  */
 static int

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Record a note that the thing called name in the network namespace is not
- * restored. kind says what it is, with an article, such as "the option".
+ * Record a note that a part of the network namespace is not restored. kind says
+ * what the part is, with an article, such as "the option"; name is its name.
  */
 static int
 lost_note(struct criumake *m, const char *kind, const char *name)
@@ -64,7 +64,8 @@ bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
 }
 
 /*
- * Record a note for each bridge option and XDP program that links lose.
+ * Record a note for each XDP program, and for each option of a bridge, that is
+ * lost.
  */
 static int
 links_note(struct criumake *m)
@@ -96,8 +97,8 @@ links_note(struct criumake *m)
 }
 
 /*
- * Record a note on permanent neighbours, which the kernel did not learn by
- * itself (see ndmsg in rtnetlink(7)).
+ * If there are permanent neighbours, record a note with their number. The
+ * kernel did not learn these by itself (see ndmsg in rtnetlink(7)).
  */
 static int
 neighbours_note(struct criumake *m)

@@ -22,8 +22,9 @@ enum {				/* values from linux/rtnetlink.h and
 /*
  * Check whether criu can create the network namespace of the root process. If
  * it can, set m->net to a process whose record describes the namespace.
- * Otherwise record the reasons. The root process must be an init that was not
- * in snap's network namespace. Return 0, or -1 with errstr set.
+ * Otherwise record the reasons. The caller must have checked that the root
+ * process is an init and was not in snap's network namespace. Return 0, or -1
+ * with errstr set.
  */
 int
 makenet_check(struct criumake *m)

@@ -92,8 +92,8 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 
 /*
  * Find the attribute of this type in the len bytes at p, and copy its string to
- * text, which has size bytes. Set text to "" if there is no such attribute or
- * its string is too long.
+ * text, which has room for size bytes. Set text to "" if there is no such
+ * attribute or its string is too long.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

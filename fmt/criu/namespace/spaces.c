@@ -67,8 +67,8 @@ users_check(struct criumake *m)
 }
 
 /*
- * Record a reason for each namespace of the root process that criu cannot
- * create, if it differs from snap's. The process would be restored in criu's
+ * Record a reason for each namespace of the root process that differs from
+ * snap's and that criu cannot create. The process would be restored in criu's
  * namespace, where it would find different files and objects. Record no reason
  * if the process is not an init (the first process of a pid namespace): the
  * user can create namespaces and start criu in them. Return 0, or -1 with
@@ -110,8 +110,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids: those of criu itself if own is true, otherwise
- * those of the processes.
+ * Set the namespace IDs in ids to those of criu itself if own is true,
+ * otherwise to those of the processes.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)

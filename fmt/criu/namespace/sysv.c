@@ -300,7 +300,7 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 
 /*
  * Write ipcns-var-N.img with the limits of the IPC namespace. For a limit that
- * no record has, write its value in a new namespace.
+ * no record has, write the value that the limit has in a new namespace.
  */
 static int
 limits_write(struct criumake *m)

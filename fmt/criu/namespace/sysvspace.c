@@ -47,8 +47,9 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Set *f to the file, in directory folder of t's record, for the object whose
- * numbers are v. If there is no such file, set f->len to 0.
+ * Set *f to the file with the content of a System V object. The file is in t's
+ * record, in the directory called folder. v has the numbers of the object. If
+ * there is no such file, set f->len to 0.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -154,8 +155,8 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
 
 /*
  * Return the reason why the messages in f cannot be restored, or NULL if they
- * can. They cannot if f does not have count messages. Set *bytes to their total
- * size.
+ * can. One reason is that f does not have count messages. Set *bytes to the
+ * total size of the messages.
  */
 static const char *
 messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)

@@ -113,9 +113,10 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add the deleted directory path to files.img, and set *id to its ID. path is
- * where the link called name in t's record pointed. Return 1 on success, 0 if
- * too little is recorded about the directory, or -1 with errstr set.
+ * Add a deleted directory to files.img, and set *id to its ID. t's record has a
+ * link called name, which pointed to the directory; path is where it pointed.
+ * Return 1 on success, 0 if too little is recorded about the directory, or -1
+ * with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,

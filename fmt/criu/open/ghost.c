@@ -204,9 +204,9 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 }
 
 /*
- * Mark file id of files.img as deleted, so that criu creates it from content. n
- * is the inode of the file. content is NULL if the file is empty or of a type
- * without content. Return 0, or -1 with errstr set.
+ * Mark as deleted the file with number id in files.img, so that criu creates it
+ * from content. n is the inode of the file. content is NULL if the file is
+ * empty or of a type without content. Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

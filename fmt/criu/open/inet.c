@@ -34,8 +34,9 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record notes on the unread bytes and the pending error that are lost with an
- * ended connection. Descriptor fd of t refers to its socket.
+ * Record a note on the unread bytes that an ended connection loses when it is
+ * restored, and a note on the pending error that it loses. Descriptor fd of t
+ * refers to the socket of the connection.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -55,8 +56,8 @@ ended_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Return true if address a of f is link-local and so needs an interface name
- * (needs_scope_id() in criu's sk-inet.c).
+ * Return true if *a, an address of socket f, is link-local and so needs an
+ * interface name (needs_scope_id() in criu's sk-inet.c).
  */
 static bool
 is_linklocal(const struct makeopen *f, const struct makeaddress *a)
@@ -163,9 +164,9 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Record a note that n connections, if n is not 0, which wait to be accepted by
- * a listening socket, are not restored. Descriptor fd of t refers to the
- * socket. Return 0, or -1 with errstr set.
+ * Record a note that n connections to a listening socket, which it has not
+ * accepted yet, are not restored. Do nothing if n is 0. Descriptor fd of t
+ * refers to the socket. Return 0, or -1 with errstr set.
  */
 int
 makeopen_waiting(struct criumake *m, const struct maketask *t,

@@ -65,7 +65,7 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return the ends of its pipe or FIFO for which f is open: PIPE_READ,
+ * Return which ends of a pipe or FIFO the open file f has: PIPE_READ,
  * PIPE_WRITE, or PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
@@ -84,8 +84,8 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * In each open file, set the member ends to those ends of its inode that are
- * restored.
+ * Set the member "ends" of each open file to the ends of its pipe or FIFO that
+ * are restored.
  */
 static void
 ends_find(struct criumake *m)
@@ -180,8 +180,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 /*
  * Decide which open files cannot be restored. An open file that needs one of
  * them cannot be restored either, so repeat this until nothing changes. Then
- * record a reason for each of their descriptors, and notes for the others.
- * Return 0, or -1 with errstr set.
+ * record a reason for each descriptor of these files, and notes for the other
+ * descriptors. Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)

@@ -87,8 +87,9 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * If the open namespaces include one of kind flag (such as CLONE_NEWNET) that
- * criu does not create, return its ID. Otherwise return 0.
+ * flag is a kind of namespace, such as CLONE_NEWNET. If criu does not create a
+ * namespace of this kind but one is open, return the ID of that one. Otherwise
+ * return 0.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

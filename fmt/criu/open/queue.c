@@ -14,8 +14,9 @@ enum {
 };
 
 /*
- * Mark as used each open file that is queued in a used socket. Do the same for
- * each socket that is marked in this way. Return 0, or -1 with errstr set.
+ * Mark as used each open file that is queued in a used socket. If such a file
+ * is itself a socket, also mark the files queued in it, and so on. Return 0, or
+ * -1 with errstr set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -56,10 +57,10 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket whose queue criu can restore only after it has created o.
- * Return NULL if there is none. criu restores a queue by sending the data from
- * a socket that is connected to the owner of the queue. If two sockets are
- * connected to each other, each of them waits only for the other.
+ * Return the socket that waits for o: criu can restore its queue only after it
+ * has created o. Return NULL if there is none. criu restores a queue by sending
+ * the data from a socket that is connected to the owner of the queue. If two
+ * sockets are connected to each other, each of them waits only for the other.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -95,8 +96,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Record that criu now has open file o. Append o and the socket that waits for
- * o to m->turn, each only if it is ready (turn_take()).
+ * Record that criu now has the open file o. Then append to m->turn those that
+ * are ready (turn_take()) of o and the socket that waits for o.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -155,9 +156,10 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return true if no socket can send to f. f must be a queued socket that no
- * process has. criu cannot restore the queue of such a socket: it would create
- * the missing sender in a process that has f.
+ * Return true if no socket can send to f. criu can then not restore the queue
+ * of f, because it would create the missing sender in a process that has f. The
+ * caller must have checked that f is queued in a socket and that no process has
+ * it.
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -222,8 +224,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record a reason for each file that is only queued in a socket and cannot be
- * restored. No process has such a file. Return 0, or -1 with errstr set.
+ * Record a reason for each file that cannot be restored and is only queued in a
+ * socket, so that no process has it. Return 0, or -1 with errstr set.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -244,8 +246,8 @@ makequeue_refuse(struct criumake *m)
 /*
  * Append packet number nth in the queue of socket f to image b. data has the
  * packet's n bytes. *next is the index of the first descriptor not written yet.
- * Advance *next past the packet's descriptors. All files must already have
- * their IDs in files.img.
+ * Advance *next past the packet's descriptors. The caller must have given all
+ * files their IDs in files.img.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -286,8 +288,8 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 
 /*
  * Append the queue of UNIX socket f to sk-queues.img. The queue consists of
- * packets, or of pieces of a stream. The entries of f and of the descriptors in
- * the queue must already be written.
+ * packets, or of pieces of a stream. The caller must have written the entries
+ * of f and of the descriptors in the queue.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
@@ -326,8 +328,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Write sk-queues.img. All files must already be written. Return 0, or -1 with
- * errstr set.
+ * Write sk-queues.img. The caller must have written all files. Return 0, or -1
+ * with errstr set.
  */
 int
 makequeue_write(struct criumake *m)

@@ -27,8 +27,8 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
- * Add open file f to files.img with number id. If bare is set, f is a FIFO or a
- * terminal, and the entry is only for its path. Write the size only if f is
+ * Add open file f to files.img with number id. If bare is true, f is a FIFO or
+ * a terminal, and the entry is only for its path. Write the size only if f is
  * open only for reading: criu refuses a file of a different size. Return 0, or
  * -1 with errstr set.
  */
@@ -59,8 +59,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 }
 
 /*
- * Add directory path to files.img, and set *id to its number. Return 0, or -1
- * with errstr set.
+ * Add the directory at path to files.img, and set *id to its number. Return 0,
+ * or -1 with errstr set.
  */
 int
 makereg_path(struct criumake *m, const char *path, uint32_t *id)
@@ -101,9 +101,9 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file that has inode ino on device dev and whose path is
- * another name for the inode, because the one by which it was opened was
- * deleted. Return NULL if there is none.
+ * Return an open file with inode ino on device dev that was opened by a name
+ * that is now deleted; its path is another name of the inode. Return NULL if
+ * there is none.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)

@@ -93,8 +93,8 @@ shm_name(const struct makeshm *o)
 
 /*
  * Append the pages of im that are not all zero to pagemap image b. page is the
- * page size in bytes. Extents are in kilobytes: include a page that is only
- * partly zero.
+ * page size in bytes. Extents have whole kilobytes, and may begin or end inside
+ * a page: append such a page whole.
  */
 static void
 shm_pages(struct buf *b, struct image *im, uint64_t page)
@@ -154,8 +154,8 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 
 /*
  * Add shared memory o as inode id to memfd, the content of memfd.img. Write its
- * pages to pagemap-shmem-N.img, where N is above the IDs of all System V
- * segments: their images are named in the same way.
+ * pages to pagemap-shmem-N.img. N is above the IDs of all System V segments,
+ * because the images of these have the same kind of name.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,

@@ -22,9 +22,9 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find the pipes and UNIX sockets that are the standard input, output or error
- * of a process. For each, set stdio in the first open file with the same inode
- * to 1 plus the descriptor number in the first process that uses it in this
- * way.
+ * of a process. For each, find the first process that uses it in this way, and
+ * the first open file that has the same inode. Set the member "stdio" of that
+ * open file to 1 plus the descriptor number in that process.
  */
 void
 makestdio_find(struct criumake *m)
@@ -49,7 +49,7 @@ makestdio_find(struct criumake *m)
 
 /*
  * Return true if criu can put its own standard input, output or error in place
- * of f. f must be a pipe or a UNIX socket whose other end is outside the
+ * of f: f is then a pipe or a UNIX socket, and its other end is outside the
  * snapshot.
  */
 bool
@@ -78,9 +78,9 @@ waiting(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record how criu will restore descriptor fd of t, and add --inherit-fd to
- * criu's command line. The descriptor refers to a pipe or socket whose other
- * end is outside the snapshot. Do both only once for each pipe or socket.
- * Return 0, or -1 with errstr set.
+ * criu's command line. Do this only once for each pipe or socket. The caller
+ * must have checked that the descriptor refers to one whose other end is
+ * outside the snapshot. Return 0, or -1 with errstr set.
  */
 int
 makestdio_note(struct criumake *m, const struct maketask *t,

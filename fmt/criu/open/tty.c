@@ -55,8 +55,8 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return a restored open file, other than f, that is an end of the
- * pseudoterminal of f: the master if master is set, otherwise the other end.
+ * Return an open file, other than f, that is restored and is an end of the
+ * pseudoterminal of f: the master if master is true, otherwise the other end.
  * Return NULL if there is none.
  */
 static const struct makeopen *
@@ -104,9 +104,10 @@ outer_find(const struct criumake *m)
 }
 
 /*
- * Return the reason why f cannot be restored, or NULL if it can. f is an end of
- * a pseudoterminal whose master is not restored. Only one such pseudoterminal
- * can be restored: criu puts its own terminal in the place of that one.
+ * Return the reason why f cannot be restored, or NULL if it can. The caller
+ * must have checked that f is an end of a pseudoterminal whose master is not
+ * restored. Only one such pseudoterminal can be restored: criu puts its own
+ * terminal in the place of that one.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -160,8 +161,8 @@ is_session(const struct criumake *m, const struct makeopen *f)
 /*
  * Return the reason why f, which is /dev/tty, cannot be restored, or NULL if it
  * can. criu opens /dev/tty in the process that has f, so the session of that
- * process must have a terminal. That terminal can be a restored one other than
- * criu's own, or criu's own if the process joins criu's session.
+ * process must have a terminal. If the process joins criu's session, that is
+ * criu's own terminal; otherwise it must be another terminal that is restored.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)

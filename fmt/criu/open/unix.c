@@ -49,9 +49,9 @@ makeunix_isoutside(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return true if criu can connect f again to a socket outside the snapshot. f
- * must be a datagram socket. The other socket must have a name that is an
- * absolute path or an abstract name.
+ * Return true if f is connected to a socket outside the snapshot, and criu can
+ * connect it to that socket again. f is then a datagram socket, and the name of
+ * the other socket is an absolute path or an abstract name.
  */
 bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
@@ -63,8 +63,8 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the number of connections that wait to be accepted by listening UNIX
- * socket f and are not restored: they were closed, or their clients are outside
- * the snapshot or left out.
+ * socket f and are not restored. Such a connection was closed, or its client is
+ * outside the snapshot or is not restored.
  */
 static uint64_t
 unaccepted(struct criumake *m, const struct makeopen *f)

@@ -17,10 +17,10 @@
 
 /*
  * Return the reason why inotify set f cannot be restored, or NULL if it can. A
- * set with a watch on a deleted open file cannot be restored. criu accepts the
- * watch but loses it. criu creates the file under one name, opens it under
- * another, and removes both. The kernel then ends the watches of the inode
- * (fsnotify_inoderemove()), unless the file is open by its last name.
+ * set cannot be restored if it watches a deleted file that is open: criu
+ * accepts the watch but loses it. criu creates the file under one name, opens
+ * it under another, and removes both. The kernel then ends the watches of the
+ * inode (fsnotify_inoderemove()), unless the file is open by its last name.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -147,7 +147,7 @@ makefanotify_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set mark e from line l.
+ * Set e to the mark that line l describes.
  */
 static int
 mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)

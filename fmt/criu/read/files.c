@@ -292,8 +292,8 @@ fdinfo_add(void *arg, const struct criuimg *im, void *m)
 }
 
 /*
- * Add the descriptors l, which are sorted by number, to process t. name is the
- * image file that they come from.
+ * Add the descriptors in l, which are sorted by number, to process t. They come
+ * from the image file called name.
  */
 static int
 add_fds(struct criureader *r, struct criutask *t, const char *name,

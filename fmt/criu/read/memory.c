@@ -42,8 +42,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append to k the pages of runs l from offset start up to offset end. In the
- * process, they begin at address addr.
+ * Append to k the pages that l has from offset start up to offset end. In the
+ * process, the page at offset start is at address addr.
  */
 static int
 piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
@@ -71,8 +71,9 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
 }
 
 /*
- * Append to k the part of mapping v from addr up to end, which is not in the
- * pagemap. Its pages are in shared memory or in a file, or they are missing.
+ * Append to k the part of mapping v from address addr up to address end. The
+ * caller must have checked that the pagemap does not have this part. Its pages
+ * are in shared memory or in a file, or they are missing.
  */
 static int
 piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)

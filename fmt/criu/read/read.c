@@ -83,9 +83,9 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Read a snapshot from images, a directory or an archive, and free images.
- * images may be NULL if errstr is already set. Report missing parts through
- * o->warn. Return the snapshot, or NULL with errstr set.
+ * Read a snapshot from images, a directory or an archive, and free images. If
+ * images is NULL, fail; the caller must then have set errstr. Report missing
+ * parts through o->warn. Return the snapshot, or NULL with errstr set.
  */
 static struct snap *
 images_read(struct imgdir *images, const struct readopts *o)

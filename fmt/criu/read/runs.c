@@ -24,9 +24,9 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 
 /*
  * Append the runs of pagemap-NAME.img to l, where NAME is name. A run is a
- * sequence of pages that are consecutive in one source. The image must exist.
- * For pages that are in a parent, append the runs of the parent. Return 0, or
- * -1 with errstr set.
+ * sequence of pages that are consecutive in one source. For pages that are in a
+ * parent, append the runs of the parent. A missing image is an error. Return 0,
+ * or -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)

@@ -46,7 +46,8 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 }
 
 /*
- * Copy s to word, which has size bytes. Replace control characters with "?".
+ * Copy s to word, which has room for size bytes. Replace control characters
+ * with "?".
  */
 static void
 task_word(const char *s, char *word, size_t size)
@@ -140,8 +141,8 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * Read thread tid of the process whose first thread is leader. tid must not be
- * the ID of leader.
+ * Read thread tid of the process whose first thread is leader. The caller must
+ * not pass the ID of leader as tid.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,

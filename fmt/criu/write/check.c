@@ -24,7 +24,7 @@ criu_readopts(struct readopts *o)
 
 /*
  * Check the process tree with root o->root in s, by making its images in memory
- * and discarding them. No page of memory is read.
+ * and discarding them. Do not read any page of memory.
  */
 static int
 tree_check(struct snap *s, const struct criuopts *o)

@@ -36,9 +36,9 @@ object_flush(struct criuout *out)
 
 /*
  * Write the len bytes (at most WRITEBUF) at data to offset off of the pages
- * image of o. Collect consecutive writes to one image in a buffer, which all
- * images share, because there may be a thousand of them. Return 0, or -1 with
- * errstr set.
+ * image of o. Collect consecutive writes to one image in a buffer. All images
+ * share this one buffer, because there may be a thousand images. Return 0, or
+ * -1 with errstr set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t off,

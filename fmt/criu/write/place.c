@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * Set *o to the object of process p, and create it if needed. Only part of the
- * record of p may have been read so far. Return 1 on success, 0 if the record
- * has no pagemap, or -1 with errstr set.
+ * Set *o to the object of process p, and create it if needed. This works even
+ * if the record of p has been read only in part. Return 1 on success, 0 if what
+ * has been read of the record has no pagemap, or -1 with errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -231,7 +231,7 @@ PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
  * Create the object of process p, unless p already has one or has no pagemap.
- * map has all n pagemaps, sorted by process.
+ * map[] has the n pagemaps of all processes, sorted by process.
  */
 static int
 object_make(struct criuout *out, struct proc *p, struct made *const *map,

@@ -16,8 +16,9 @@ part_find(const struct viewed *f, uint64_t off)
 }
 
 /*
- * Return true if byte off of image f, which is in part p, is data, or false if
- * it is in a hole. Set *end to the end of that data or hole within the part.
+ * Return true if the byte at offset off of image f is in data, or false if it
+ * is in a hole. p must be the part with that byte. Set *end to the end of that
+ * data or hole within the part.
  */
 static bool
 part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Write the pagemap of object o. Its pages must already be in place.
+ * Write the pagemap of object o. The caller must have put its pages in place.
  */
 static int
 object_plain(struct criuout *out, const struct object *o)
@@ -115,8 +115,8 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write the pages and pagemaps of l. If there is a parent checkpoint, link to
- * it, and leave out the pages that it has.
+ * Write the pages and pagemaps of l. If there is a parent checkpoint, link the
+ * new checkpoint to it, and leave out the pages that the parent has.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
