@@ -79,9 +79,9 @@ live_unboost(struct live *l)
 }
 
 /*
- * Call threads_poll() for all processes of set l. Set *asleep to true if all
- * interrupted threads that have not stopped yet were in uninterruptible sleep
- * before we seized them. Return the number of these threads.
+ * Call threads_poll() for all processes of set l. Return the number of
+ * interrupted threads that have not stopped yet. Set *asleep to true if all of
+ * these were in uninterruptible sleep before we seized them.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -347,9 +347,10 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true, after warning the user, if processes are still entering a cgroup
- * more than COMING_MS after start, a time from now_ms(). Stopped processes
- * create no new ones, but others may move processes in.
+ * Return true if a cgroup is captured and more than COMING_MS have passed since
+ * start, a time of now_ms(). Then also warn the user that processes keep
+ * entering the cgroup. Call this while new processes appear: stopped processes
+ * create none, but other processes may move some into the cgroup.
  */
 static bool
 live_overrun(struct live *l, uint64_t start)

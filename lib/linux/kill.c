@@ -42,8 +42,8 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which we hold stopped. Mark its threads as interrupted: then
- * threads_poll() waits for them, and its parent can reap it.
+ * Kill process p, which we must have stopped. Mark its threads as interrupted,
+ * so that threads_poll() waits for them, and the parent of p can reap it.
  */
 static void
 lproc_kill(struct lproc *p)
@@ -58,9 +58,9 @@ lproc_kill(struct lproc *p)
 }
 
 /*
- * Make all processes of set l that we hold stopped stay stopped when they are
- * released, even if we die: send them SIGSTOP, and keep their TCP connections
- * locked. Append the process ID of each to pids, after a blank.
+ * Let no process of set l that we have stopped continue when we release it or
+ * die: send SIGSTOP to each, and keep its TCP connections locked. Append the
+ * process ID of each to pids, after a blank.
  */
 void
 live_park(struct live *l, struct buf *pids)

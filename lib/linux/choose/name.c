@@ -16,8 +16,8 @@ struct byname {
 };
 
 /*
- * Set *uid to the user ID of s, the name or number of a user. Return 0, or -1
- * with errstr set.
+ * Parse s, the name or number of a user, and set *uid to the user ID. Return 0,
+ * or -1 with errstr set.
  */
 int
 user_parse(const char *s, uid_t *uid)
@@ -36,7 +36,7 @@ user_parse(const char *s, uid_t *uid)
 /*
  * Return the users whose processes are to be chosen. If user is not NULL,
  * choose only *user. Otherwise choose all users if we are root or have
- * CAP_SYS_PTRACE, or only our own user if not.
+ * CAP_SYS_PTRACE; if not, choose only our own user.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -72,11 +72,11 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Choose or skip process pid, which a search has found. chosen is a struct
- * chosen. If the process belongs to a chosen user, increment the member found,
- * and return the result of the callback. If the process belongs to another
- * user, increment the member foreign, and return 0. Ignore our own process, our
- * proxies, and kernel threads.
+ * Choose or skip process pid, which a search has found. The argument chosen
+ * points to a struct chosen. If the process belongs to a chosen user, add 1 to
+ * its member found, call its callback, and return the result. If the process
+ * belongs to another user, add 1 to its member foreign, and return 0. Also
+ * return 0 for our own process, our proxies, and kernel threads.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -160,9 +160,10 @@ byname_pid(void *arg, long pid)
 /*
  * Call fn(arg, pid) for each process called name, or for each process if name
  * is NULL. Skip this process and kernel threads. Stop when fn returns -1. If
- * user is not NULL, choose only processes of *user. If it is NULL, choose all
- * if we are root or have CAP_SYS_PTRACE, otherwise only our own. Return 0, or
- * -1 with errstr set on failure or if there is no such process.
+ * user is not NULL, choose only processes of *user. If user is NULL, choose the
+ * processes of all users if we are root or have CAP_SYS_PTRACE; if not, choose
+ * only those of our own user. Return 0. Return -1 with errstr set on failure,
+ * or if there is no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

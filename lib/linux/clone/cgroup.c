@@ -51,11 +51,11 @@ static const struct {
 };
 
 /*
- * Return a number from the file called name in directory dir. This is the
- * number after key on the line that begins with key, or, if key is NULL, the
- * number at the start of the file. Return the value of absent if there is no
- * such number, or if the file says that there is no limit: "max" or, in version
- * 1 of cgroups, the largest number of whole pages.
+ * Read a number from the file called name in directory dir, and return it. If
+ * key is NULL, the number is at the start of the file, otherwise after key on
+ * the line that begins with key. If there is no such number, return the
+ * argument absent. Also return that if the file says that there is no limit:
+ * "max" or, in version 1 of cgroups, the largest number of whole pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key,

@@ -165,11 +165,12 @@ struct finding_clones {
 };
 
 /*
- * Add process pid to the guard's list if it is a clone of a process in the
- * list, and either a marked zombie left by an earlier snapshot or a clone that
- * we had no time to record. A clone of the latter kind is exiting, and started
- * after its process was added to the list. The process cannot have made such a
- * child itself, since all of its threads were stopped until we died.
+ * Add process pid to the guard's list if it is a clone of a listed process, and
+ * is of one of two kinds: (a) a marked zombie left by an earlier snapshot; (b)
+ * a clone that snap could not record before it died. Clones of kind (b) are
+ * exiting, and started after their process was listed. The process cannot have
+ * made such a child itself, since all of its threads were stopped until snap
+ * died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -204,11 +205,11 @@ find_pid(void *arg, long pid)
 
 /*
  * Search all processes for clones, and add them to the list of guard g. Each
- * call looks for every clone that was not recorded, but for none more than
- * LOOKS times. The search for a clone ends early when its process has returned
- * from the call that makes the clone and no candidate is left. All candidates
- * are added, even those that another snap, now killed, may have made: the guard
- * of that snap may have added ours.
+ * call looks for every clone that was not recorded. The search for a clone ends
+ * after LOOKS calls. It ends earlier if no candidate is left and the process
+ * has returned from the call that makes the clone. All candidates are added,
+ * even those that another snap, now killed, may have made: the guard of that
+ * snap may have added ours.
  */
 void
 pairs_find(struct guard *g)

@@ -51,9 +51,9 @@ pages_mapped(pid_t pid)
 }
 
 /*
- * Process p is stopped. Return true if its clone has all mappings of p. That is
- * so if both have the same size, because fork(2) can only leave mappings out
- * (dup_mmap of mm/mmap.c).
+ * Return true if the clone of process p has all mappings of p, which must be
+ * stopped. That is so if both have the same size, because fork(2) can only
+ * leave mappings out (dup_mmap of mm/mmap.c).
  */
 static bool
 clone_iswhole(const struct lproc *p)

@@ -128,8 +128,8 @@ link_same(pid_t a, pid_t b, const char *name)
 
 /*
  * Return true if process p has the same executable, root, mounts and namespaces
- * as process head. If so, after the stop they can be looked up through the
- * clone of head.
+ * as process head. If so, these can be read from the clone of head after the
+ * stop.
  */
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
@@ -150,9 +150,10 @@ places_same(const struct lproc *p, const struct lproc *head)
 
 /*
  * Return true if mapping v of process p can be read from a clone with mappings
- * l. Rings of io_setup(2) and memory under userfaultfd(2) cannot. Other private
- * memory without a file always can. Anything else, such as the [vdso], can if l
- * has the same mapping and reading it needs no file server.
+ * l. Return false for rings of io_setup(2) and memory under userfaultfd(2), and
+ * true for other private memory without a file. For anything else, such as the
+ * [vdso], return true if l has the same mapping and reading it needs no file
+ * server.
  */
 static bool
 mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)

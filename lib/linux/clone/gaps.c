@@ -195,8 +195,9 @@ keep_whole(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for private mapping v where the clone lacks pages of the process.
- * The clone is that of another process. how says how the file of v is treated;
- * it is TAKE_MEMORY if v has no file. Return 0, or -1 with errstr set.
+ * The clone is that of another process. The argument how is the treatment of
+ * the file of v, or TAKE_MEMORY if v has no file. Return 0, or -1 with errstr
+ * set.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -258,8 +259,8 @@ keep_far(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Mapping v is a ring of io_setup(2), which the clone has too. Schedule a copy
- * of the whole ring from the clone.
+ * Schedule a copy of the whole mapping v from the clone. The mapping must be a
+ * ring of io_setup(2) that the clone has too.
  */
 static int
 keep_ring(struct keeping *k, const struct vma *v)
@@ -381,10 +382,10 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add gaps to process p, which is stopped, for the pages that the clone
- * lack->clone lacks. vma has the mappings of p. Copy the pages that must be
- * copied, and add the sources of the copies to snapshot s. Return 0, or -1 with
- * errstr set.
+ * Add gaps to process p for the pages that its clone, lack->clone, does not
+ * have. The process must be stopped. vma has the mappings of p. Copy the pages
+ * that must be copied, and add the sources of the copies to snapshot s. Return
+ * 0, or -1 with errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,

@@ -80,11 +80,12 @@ pairs_reap(struct guard *g)
 }
 
 /*
- * Run guard g of process parent: wait for a byte on descriptor 0, then reap the
- * clones. If the socket is closed without a byte, first wait until parent has
- * gone. A process that dies closes its descriptors, then releases the threads
- * it traces. Only then do its children get another parent (do_exit of
- * kernel/exit.c: exit_files, then exit_notify).
+ * Run guard g of process parent: wait for a byte on the socket open as
+ * descriptor 0, then reap the clones. If the other end of the socket is closed
+ * and no byte has come, first wait until parent has gone. A process that dies
+ * closes its descriptors, then releases the threads it traces. Only then do its
+ * children get another parent (do_exit of kernel/exit.c: exit_files, then
+ * exit_notify).
  */
 static void __attribute__((noreturn))
 guard_main(struct guard *g, pid_t parent)

@@ -118,8 +118,8 @@ room_left(const struct room *r, uint64_t used)
 }
 
 /*
- * Return true if this many clones take at most a quarter of left. left is how
- * many more processes were allowed before any clone was made.
+ * Return true if this number of clones is at most a quarter of left, the number
+ * of further processes that were allowed before any clone was made.
  */
 static bool
 places_enough(uint64_t left, uint64_t clones)

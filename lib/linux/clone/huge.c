@@ -38,8 +38,8 @@ struct joining {		/* state while joining the huge pages of a
 };
 
 /*
- * Record that run r of process p is mapped as huge pages. p has just been
- * cloned, and the clone maps the same huge pages. Runs must be recorded in
+ * Record that run r of process p is mapped as huge pages. Process p must have a
+ * clone of its own, which maps the same huge pages. Runs must be recorded in
  * ascending order. If memory runs out, r is not recorded, and its pages are not
  * joined later.
  */
@@ -104,8 +104,8 @@ run_join(const struct joining *j, const struct pagerun *r)
 }
 
 /*
- * Join those huge pages of process p that were split. Stop at time deadline, in
- * ms of now_ms().
+ * Join those huge pages of process p that were split. Stop when now_ms()
+ * reaches deadline.
  */
 static void
 lproc_join(const struct lproc *p, uint64_t deadline)

@@ -38,8 +38,8 @@ clone_nspid(pid_t clone)
 
 /*
  * Return 1 if process p has returned from the call that makes its clone. Return
- * 0 if it has not, or if that cannot be determined. The first thread of p
- * should be stopped.
+ * 0 if it has not, or if that cannot be determined. It cannot be determined if
+ * the first thread of p is not stopped.
  */
 static int
 past_call(const struct clonepair *w, const struct lproc *p)
@@ -95,8 +95,9 @@ threads_kept(const struct lproc *p)
 }
 
 /*
- * Return true if all threads of process p will probably stop at once. None may
- * sleep uninterruptibly, and p may have no other tracer.
+ * Return true if all threads of process p will probably stop at once. This
+ * requires that no thread is in uninterruptible sleep, and that p has no
+ * tracer.
  */
 static bool
 threads_willstop(const struct lproc *p)

@@ -201,11 +201,11 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare n pages of a process and a clone, starting at address addr. e has the
- * pagemap entries of the process. known has those of the clone, or is NULL if
- * the clone has no entries there. Update the result for the mapping (a->how),
- * and add to a->own the pages that only the process has. Return 0, or -1 with
- * errstr set.
+ * Compare n pages of a process and a clone, starting at address addr. The array
+ * e has the pagemap entries of the process. The array known has those of the
+ * clone; it is NULL if the clone has no entries there. Update the result for
+ * the mapping (a->how), and add to a->own the pages that only the process has.
+ * Return 0, or -1 with errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -240,10 +240,9 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 }
 
 /*
- * Finish the comparison of mapping c->i of a process and a clone. Compare the
- * number of pages that the clone has there with c->met, the number of these
- * that were compared. If they differ, the clone has pages that the process
- * lacks.
+ * Finish the comparison of mapping c->i of a process and a clone. Count the
+ * pages that the clone has there. If more of them exist than were compared
+ * (c->met), the clone has pages that the process lacks.
  */
 static void
 mapping_end(struct comparing *c)
@@ -272,8 +271,8 @@ mapping_end(struct comparing *c)
 }
 
 /*
- * Compare e, pagemap entries for one mapping of the process, with the clone's
- * table.
+ * Compare the pagemap entries e, for one mapping of the process, with the
+ * clone's table.
  */
 static int
 compare_entries(void *arg, const struct entries *e)
@@ -345,8 +344,8 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 }
 
 /*
- * Return true if pagemap fd, from which table t was read, still has the same
- * entries.
+ * Return true if the pagemap open as fd still has the entries that were read
+ * from it into table t.
  */
 bool
 table_holds(const struct pagetable *t, int fd)
@@ -365,7 +364,7 @@ table_holds(const struct pagetable *t, int fd)
 /*
  * Set *own to true if the page at addr is in a->own, the pages that only the
  * process has. Return the end of the run of pages, starting at addr, for which
- * the answer is the same. It is at most end.
+ * the answer is the same, but at most the address end.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

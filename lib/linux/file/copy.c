@@ -60,10 +60,10 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Read len bytes at offset off of the input of job j into buf. Return the
- * number of bytes read. It is less than len only if the file ends and
- * j->shorter is set. Return -1 with errstr set on a read error, or if the file
- * ends and j->shorter is not set.
+ * Read len bytes of the input of job j, starting at byte offset off, into buf.
+ * Return the number of bytes read. If the file ends early, this number is less
+ * than len if j->shorter is set; otherwise return -1 with errstr set. Also
+ * return -1 with errstr set on a read error.
  */
 static ssize_t
 piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t off)
@@ -134,9 +134,9 @@ copy_most(const struct copyjob *j)
 }
 
 /*
- * Return the number of threads to copy job j with. This is one for each
- * processor, but at most copy_most(j). Each thread copies at least two pieces,
- * unless there is only one thread.
+ * Return how many threads should copy job j: one for each processor, but at
+ * most copy_most(j), and so few that each thread copies at least two pieces.
+ * Return at least 1.
  */
 static size_t
 copy_threads(const struct copyjob *j)

@@ -59,7 +59,7 @@ numbers_add(void **set, uint64_t n)
 }
 
 /*
- * Return true if the type of mount m is one of the n strings in type.
+ * Return true if the type of mount m is one of the n strings in the array type.
  */
 static bool
 type_isof(const struct mountinfo *m, const char *const *type, size_t n)
@@ -73,8 +73,8 @@ type_isof(const struct mountinfo *m, const char *const *type, size_t n)
 
 /*
  * Return true if only the kernel of this machine serves the file system of
- * mount m. We may have stopped any other server, or it may be gone, so that
- * access would hang.
+ * mount m. Access to a file system with another server would hang if we had
+ * stopped that server, or if it were gone.
  */
 static bool
 mount_islocal(const struct mountinfo *m)
@@ -90,9 +90,9 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
- * Return true if looking up path asks no file server, judging by the mountinfo
- * in text. Pseudo file systems such as proc and sysfs ask none, but file
- * systems mounted on their directories may.
+ * Return true if, according to the mountinfo in text, the kernel can look up
+ * path without asking a file server. That is so for pseudo file systems such as
+ * proc and sysfs, but not for all file systems mounted on their directories.
  */
 bool
 localfs_haspath(const struct bytes *text, const char *path)
@@ -164,9 +164,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in *set, which is local or mounts. If it is not
- * there yet, first read the mountinfo of process pid, which has a file of that
- * file system mapped or open.
+ * Return true if number n is in *set, which must be the variable local or
+ * mounts. If n is not there yet, first read the mountinfo of process pid, which
+ * must have a file of that file system mapped or open.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
@@ -183,7 +183,7 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 
 /*
  * Return true if only the kernel of this machine serves files on device dev.
- * Process pid has a file on this device mapped or open.
+ * Process pid must have a file on this device mapped or open.
  */
 bool
 localfs_hasdevice(pid_t pid, uint64_t dev)
@@ -192,8 +192,8 @@ localfs_hasdevice(pid_t pid, uint64_t dev)
 }
 
 /*
- * Return true if only the kernel of this machine serves the mount with ID id.
- * Process pid sees the mount. This is needed where the device number of a file
+ * Return true if only the kernel of this machine serves the mount with ID id,
+ * which process pid must see. This is needed where the device number of a file
  * differs from that of its file system, as with overlayfs.
  */
 bool

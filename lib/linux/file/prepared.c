@@ -47,9 +47,9 @@ struct prepared {
 
 /*
  * Allocate memory for the copies of shared memory that capture l will make. Its
- * size follows from the mappings that were read before the stop. If the size
- * exceeds the limit most (in bytes), or if the allocation fails, there is no
- * such memory, and the copies go directly to their files.
+ * size follows from the mappings that were read before the stop. If this is
+ * more than most bytes, or if the allocation fails, no memory is prepared, and
+ * the copies go directly to their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -77,9 +77,9 @@ prepared_make(struct live *l, uint64_t most)
 }
 
 /*
- * Return a temporary file for copies, owned by the caller. For the first call
- * of capture l it was created before the stop, because creating it can take
- * milliseconds. Return -1 with errstr set on failure.
+ * Return a temporary file for copies, owned by the caller. The file for the
+ * first call in capture l was created before the stop, because creating it can
+ * take milliseconds. Return -1 with errstr set on failure.
  */
 int
 prepared_file(struct live *l)
@@ -95,8 +95,8 @@ prepared_file(struct live *l)
 }
 
 /*
- * Return true if the file system of file fd has room for all copies in the
- * prepared memory k and len more bytes. If it has not, the caller copies
+ * Return true if the file system that has the file fd has room for len bytes in
+ * addition to all copies in the prepared memory k. If not, the caller must copy
  * directly to the file, so that the error occurs while it can still be handled.
  */
 static bool
@@ -113,8 +113,8 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 /*
  * Record that run r of file out was copied to the memory at offset k->used.
  * prepared_write() will write it to the file later. If the run is the start of
- * the file, write its first bytes now, because file_lookelf() reads them before
- * that. Return 0, or -1 with errstr set.
+ * the file, write its first bytes now: file_lookelf() needs them before then.
+ * Return 0, or -1 with errstr set.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)
@@ -130,9 +130,9 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 }
 
 /*
- * Copy all runs of job j, with several threads. They go into the prepared
- * memory of capture l if it has room; prepared_write() later writes them to
- * j->out. Otherwise they go directly to j->out. Return 0, or -1 with errstr
+ * Copy all runs of job j, with several threads. If the prepared memory of
+ * capture l has room, copy them into it; prepared_write() later writes them to
+ * j->out. Otherwise copy them directly to j->out. Return 0, or -1 with errstr
  * set.
  */
 int
@@ -173,8 +173,9 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the prepared memory of k between offsets *given and end; round end down
- * to a multiple of HUGE. Set *given to the end of the memory that is now free.
+ * Free the prepared memory of k from byte offset *given up to byte offset end,
+ * rounded down to a multiple of HUGE. Set *given to the end of the memory that
+ * is now free.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
@@ -219,8 +220,8 @@ prepared_write(struct live *l)
 }
 
 /*
- * Discard the copied runs of capture l that are not yet written to file out.
- * That file will not be read any more.
+ * Discard the copied runs of capture l that are not yet written to the file
+ * open as out. The caller must not read that file any more.
  */
 void
 prepared_drop(struct live *l, int out)

@@ -38,8 +38,8 @@ ipc_space(const struct lproc *p, const char *path)
 }
 
 /*
- * Return the IPC namespace of process p if descriptor fd refers to System V
- * shared memory. Return 0 for other files.
+ * Return the number of the IPC namespace of process p if descriptor fd refers
+ * to System V shared memory. Return 0 for other files.
  */
 static uint64_t
 ipc_find(const struct lproc *p, int fd)
@@ -56,7 +56,7 @@ ipc_find(const struct lproc *p, int fd)
 
 /*
  * Return true if f is a copy of the System V shared memory that st describes.
- * Process p has that memory mapped. The same ID may exist in two IPC
+ * Process p must have that memory mapped. The same ID may exist in two IPC
  * namespaces, so the namespaces are compared too. A process that changed its
  * namespace keeps its mappings, so size and change time are compared as well,
  * if st has them.
@@ -70,8 +70,8 @@ ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return the copy of the file of process p that st describes. st needs only the
- * device and inode. Return NULL if the file was not copied.
+ * Return the copy of a file of process p, or NULL if the file was not copied.
+ * The file is the one that st describes; st needs only the device and inode.
  */
 static const struct shmcopy *
 shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
@@ -244,10 +244,11 @@ shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return a descriptor for reading a file of process p: its copy, if there is
- * one, else fd. fd is a descriptor of the file itself, or -1. If there is a
- * copy, close fd, and set *st to the status of the file when it was copied.
- * Return -1 with errno set on failure, or if there is neither.
+ * Return a descriptor for reading a file of process p, which *st describes. fd
+ * is a descriptor of the file itself, or -1. If capture l has no copy of the
+ * file, return fd. If it has one, close fd, return a descriptor of the copy,
+ * and set *st to the status of the file when it was copied. Return -1 with
+ * errno set if that fails.
  */
 int
 shmcopy_open(struct live *l, const struct lproc *p, int fd,

@@ -142,8 +142,8 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open the regular file of process p at path name below /proc/PID as f. If
- * capture l has a copy of the file, open the copy instead; f->st still
+ * Open as f the regular file of process p whose path below /proc/PID is name.
+ * If capture l has a copy of the file, open the copy instead; f->st still
  * describes the original. Do not open other kinds of files, and do not change
  * access times. Return 0, or -1 with errstr set. Set *failed if descriptors ran
  * out, or if the copy could not be opened; otherwise leave it unchanged.
@@ -212,9 +212,9 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append the first bytes of the opened file f to b; their maximum number is
- * most. name describes the file in messages. Return the number of bytes
- * appended, or -1 with errno set on a read error.
+ * Append up to most bytes from the start of the opened file f to b. name
+ * describes the file in messages. Return the number of bytes appended, or -1
+ * with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,

@@ -40,7 +40,7 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Open the file of mapping v of process p as f. Try the mapped file itself,
+ * Open as f the file of mapping v of process p. Try the mapped file itself,
  * through map_files. Then try its path as p sees it, if that leads to the same
  * file. Then try a copy made during the stop. Return 0, or -1. Set *failed if
  * descriptors ran out, or if the copy could not be opened.

@@ -82,8 +82,8 @@ clone_keep(struct inject *inj, pid_t pid)
 }
 
 /*
- * Set arg to the arguments of the clone(2) call. Fill stack, of isa.stage
- * bytes, with a stack that makes the clone exit as soon as it runs.
+ * Set arg to the arguments of the clone(2) call. Fill the isa.stage bytes at
+ * stack with a stack that makes the clone exit as soon as it runs.
  */
 static void
 clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
@@ -203,10 +203,10 @@ inject_cloneend(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Return a structure with which inject_call() can make calls in process clone,
- * a clone made with inj. It has isa.stage bytes of scratch memory. Use it after
- * inject_end(inj), and free it with inject_relinquish(). Return NULL with
- * errstr set on failure.
+ * Return a structure for inject_call() to make calls in a clone that was made
+ * with inj. The argument clone is the process ID of the clone. The structure
+ * has isa.stage bytes of scratch memory. Use it after inject_end(inj), and free
+ * it with inject_relinquish(). Return NULL with errstr set on failure.
  */
 struct inject *
 inject_entrust(const struct inject *inj, pid_t clone)

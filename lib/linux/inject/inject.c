@@ -221,11 +221,11 @@ inject_new(pid_t pid)
 }
 
 /*
- * Prepare to run system calls in process p. No thread of p may be running
- * (lproc_stands()). p and its threads must exist until inject_end(). l has the
- * mappings of p; if l is NULL, they are read. If room is false, there is little
- * scratch memory, and only the main thread can run calls. On failure, leave p
- * unchanged, and return NULL with errstr set.
+ * Prepare to run system calls in process p. Each thread of p must be stopped or
+ * have ended (lproc_stands()). p and its threads must exist until inject_end().
+ * l has the mappings of p; if l is NULL, they are read. If room is false, there
+ * is little scratch memory, and only the main thread can run calls. On failure,
+ * leave p unchanged, and return NULL with errstr set.
  *
  * The function fails if a thread is not stopped, if p is a 32-bit process, if
  * its seccomp(2) filters cannot be suspended, or if this machine is not
@@ -277,9 +277,9 @@ inject_thread(struct inject *inj, const struct lthread *t)
 }
 
 /*
- * Call step, which restores a part of the process, until it succeeds. Give up
- * after TRIES attempts. If step fails in the middle of a call, stop the thread
- * before the next attempt. Return 0, or -1.
+ * Call step(), which restores a part of the process, until it succeeds. Give up
+ * after TRIES attempts. If step() fails in the middle of a call, stop the
+ * thread before the next attempt. Return 0, or -1.
  */
 static int
 restore_step(struct inject *inj, int (*step)(struct inject *))

@@ -53,8 +53,8 @@ inject_result(struct inject *inj, int64_t *ret)
 /*
  * Run system call nr in the thread of inj, even after the time for calls is up.
  * arg has the six arguments of the call. Set *ret to the result of the call;
- * -4095 to -1 is an error. Return 0, or -1 with errstr set if it could not be
- * run.
+ * -4095 to -1 is an error. Return 0, or -1 with errstr set if the call could
+ * not be run.
  */
 int
 inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])

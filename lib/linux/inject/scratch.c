@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * Write len bytes from buf to addr in the memory of process or clone pid, which
- * is stopped. Unlike a write to /proc/PID/mem, this needs no right to write to
- * files of other users. Return 0, or -1 with errstr set.
+ * Write len bytes from buf to the memory of process or clone pid, at address
+ * addr. The process must be stopped. Unlike a write to /proc/PID/mem, this
+ * needs no right to write to files of other users. Return 0, or -1 with errstr
+ * set.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)

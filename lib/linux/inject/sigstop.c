@@ -24,8 +24,8 @@ struct waiting {		/* a pending SIGSTOP */
 };
 
 /*
- * Set *si to the SIGSTOP pending for thread tid, or for its process if shared
- * is set. At most one is pending. Return false if none is.
+ * Return true if a SIGSTOP is pending for thread tid or, if shared is set, for
+ * its process. Describe it in *si. No more than one can be pending.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)

@@ -55,8 +55,8 @@ inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the ptrace(2) options of the thread of inj: its usual options, plus those
- * whose bits are set in more. Return 0, or -1 with errstr set.
+ * Set the ptrace(2) options of the thread of inj: its usual options and, in
+ * addition, the options in the bit mask more. Return 0, or -1 with errstr set.
  */
 int
 inject_options(struct inject *inj, uintptr_t more)
@@ -202,9 +202,9 @@ inject_go(struct inject *inj, int sig)
 }
 
 /*
- * Return the time, on the clock of now_ms(), until which to wait for the thread
- * of inj. That is ms milliseconds after it was resumed, which may be some time
- * ago, but at least LEAST_MS from now.
+ * Return the time, on the clock of now_ms(), when waiting for the thread of inj
+ * should end. That is ms milliseconds after the thread was resumed, which may
+ * be some time ago, but at least LEAST_MS from now.
  */
 static uint64_t
 inject_until(const struct inject *inj, uint64_t ms)
@@ -222,9 +222,9 @@ inject_until(const struct inject *inj, uint64_t ms)
 /*
  * Let the thread of inj run to the next entry or exit of a system call, for at
  * most ms milliseconds. Resume the thread after any other stop; a group-stop
- * takes effect when we leave. Return 0 at an entry or exit. Return 1 if the
- * thread stopped with the ptrace(2) event given as event, unless that is 0.
- * Return -1 with errstr set on failure.
+ * takes effect when we leave. Return 0 at an entry or exit. If the argument
+ * event is a ptrace(2) event, not 0, return 1 if the thread stopped with that
+ * event. Return -1 with errstr set on failure.
  */
 int
 inject_step(struct inject *inj, int event, uint64_t ms)

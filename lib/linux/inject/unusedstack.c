@@ -18,10 +18,10 @@ enum {
 };
 
 /*
- * entry has the pagemap entries of n pages. Return true if all of these pages
- * exist. Writing to them then adds no page, and waits for no handler of
- * userfaultfd(2). If alone is set, also require that no other process maps
- * them, so that writing copies none.
+ * Return true if n pages exist, so that writing to them adds no page and waits
+ * for no handler of userfaultfd(2). The array entry has the pagemap entries of
+ * these pages. If alone is set, also require that no other process maps the
+ * pages, so that writing to them copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -92,11 +92,11 @@ guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 }
 
 /*
- * Set *stack to the thread stack on which the main thread runs. It runs on a
- * thread stack if a thread other than the main thread forked the process. A
- * thread stack is private memory above a guard: a mapping without access or,
- * with glibc 2.42 and newer, guard pages in the mapping itself. Return false if
- * the main thread runs on something else.
+ * Set *stack to the thread stack on which the main thread runs. The main thread
+ * runs on one if a thread other than the main thread of the parent forked the
+ * process. A thread stack is private memory above a guard: a mapping without
+ * access or, with glibc 2.42 and newer, guard pages in the mapping itself.
+ * Return false if the main thread runs on something else.
  */
 static bool
 thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
@@ -114,10 +114,10 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Find len bytes of stack that begin at addr, or shortly below it but not below
- * lower. Prefer pages that the process does not share with another after
- * fork(2), then pages that exist. Return the address of the bytes found, or
- * addr if there are none.
+ * Find len bytes of stack that begin at addr or shortly below it, but not below
+ * the address lower. Prefer pages that the process does not share with another
+ * after fork(2), then pages that exist. Return the address of the bytes found,
+ * or addr if there are none.
  */
 static uint64_t
 find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
@@ -153,9 +153,10 @@ find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
 
 /*
  * Choose len unused bytes of stack v, and save them in inj->saved. If the main
- * thread is on v, they are below the stack pointer, preferably where pages
- * exist, and in one page if they fit. Otherwise they are the lowest bytes of v,
- * which must be zero and so were never used. Return false if there is no room.
+ * thread runs on v, choose bytes below the stack pointer, preferably where
+ * pages exist, and in one page if they fit. Otherwise choose the lowest bytes
+ * of v, which must be zero and so were never used. Return false if there is no
+ * room.
  */
 static bool
 take_unused(struct inject *inj, const struct vma *v, size_t len)

@@ -32,8 +32,8 @@ inject_gone(struct inject *inj)
 
 /*
  * Set errstr to say that a ptrace(2) request for the thread of inj failed with
- * errno. The text what describes the request. Return -1. ESRCH means that the
- * process has died.
+ * errno. The request is described by the text in what. Return -1. ESRCH means
+ * that the process has died.
  */
 int
 inject_refused(struct inject *inj, const char *what)

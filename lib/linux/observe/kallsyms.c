@@ -40,7 +40,7 @@ ksyms_parse(struct ksyms *k, char *text)
 CMP(ksym_cmp, struct ksym, addr)
 
 /*
- * Load symbols into k from the file path, such as /proc/kallsyms. The caller
+ * Load symbols into k from the file at path, such as /proc/kallsyms. The caller
  * frees k, even after a failure. Return 0, or -1 with errstr set.
  */
 int

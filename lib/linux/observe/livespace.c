@@ -70,10 +70,10 @@ space_forget(struct space *sp)
 }
 
 /*
- * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. maps does
- * not show this, so the kernel is asked about each file mapping that is aligned
- * to the smallest huge page. tid is a thread of the process. Return 0, or -1
- * with errno set.
+ * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. The file
+ * maps does not show this, so the kernel is asked about each file mapping that
+ * is aligned to the smallest huge page. tid is a thread of the process. Return
+ * 0, or -1 with errno set.
  */
 static int
 space_hugetlb(struct space *sp, pid_t tid)
@@ -105,8 +105,8 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
- * Read file name (smaps or maps) of thread tid into sp. Return 0. Return -1
- * with errno set on failure; if errno is 0, errstr is set instead.
+ * Read the file called name (smaps or maps) of thread tid into sp. Return 0.
+ * Return -1 with errno set on failure; if errno is 0, errstr is set instead.
  */
 static int
 space_text(struct space *sp, pid_t tid, const char *name)
@@ -123,9 +123,9 @@ space_text(struct space *sp, pid_t tid, const char *name)
 }
 
 /*
- * Read maps of thread tid into sp, and find out which mappings consist of huge
- * pages. If the kernel cannot be asked for that, read smaps instead. Return 1,
- * or -1 as space_text() does.
+ * Read the file maps of thread tid into sp, and find out which mappings consist
+ * of huge pages. If the kernel has no request for that, read the file smaps
+ * instead. Return 1, or -1 as space_text() does.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
@@ -143,10 +143,10 @@ space_glance(struct space *sp, pid_t tid)
 }
 
 /*
- * Read smaps of thread tid into sp, and compare it with maps. If the kernel has
- * no smaps, read maps twice. If sp->brief is set, call space_glance() instead.
- * Return 1 if both have the same mappings, 0 if not, or -1 as space_text()
- * does.
+ * Read the file smaps of thread tid into sp, and compare it with the file maps.
+ * If the kernel has no smaps, read maps twice. If sp->brief is set, call
+ * space_glance() instead. Return 1 if both have the same mappings, 0 if not, or
+ * -1 as space_text() does.
  */
 static int
 space_try(struct space *sp, pid_t tid)

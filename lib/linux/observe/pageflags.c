@@ -41,7 +41,8 @@ struct tally {
 };
 
 /*
- * Return the name of the page flag with bit number bit, or NULL if it has none.
+ * Return the name of the page flag with this bit number, or NULL if the flag
+ * has no name.
  */
 const char *
 pageflag_name(unsigned int bit)

@@ -40,8 +40,8 @@ struct usage {
 };
 
 /*
- * Add a page that other processes may also map to the counts p. frame is its
- * page frame. Return 0, or -1 with errstr set.
+ * Add to the counts p one page, which other processes may also map. frame is
+ * the number of its page frame. Return 0, or -1 with errstr set.
  */
 static int
 use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
@@ -260,10 +260,11 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 }
 
 /*
- * Clear the kernel's record of which pages process pid has touched. Afterwards,
- * member touched of struct mapping counts pages touched since this call
- * (proc_pid_clear_refs(5)). The process does not notice, but the kernel knows
- * less about which pages to reclaim first. Return 0, or -1 with errstr set.
+ * Clear the kernel's record of which pages process pid has touched. From then
+ * on, the member touched of struct mapping counts only pages that were touched
+ * after this call (proc_pid_clear_refs(5)). The process does not notice, but
+ * the kernel knows less about which pages to reclaim first. Return 0, or -1
+ * with errstr set.
  */
 int
 touched_forget(pid_t pid)

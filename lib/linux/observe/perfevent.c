@@ -186,9 +186,9 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Describe in s, of size bytes, which events cannot be traced according to l,
- * and why. Set s to "" if all can be traced. If slab is set, also consider
- * kernel allocations.
+ * Describe in s, which has room for size bytes, which events l does not permit
+ * us to trace, and why. Set s to "" if all can be traced. If slab is set, also
+ * consider kernel allocations.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)

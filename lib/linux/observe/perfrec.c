@@ -47,9 +47,9 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Set r->name to the string at offset off of the record at p, which has len
- * bytes. The string must end before the last TAIL bytes of the record. Return
- * 0, or -1 with errstr set.
+ * Set r->name to a string in the record at p, which has len bytes. The string
+ * begins at byte offset off. The string must end before the last TAIL bytes of
+ * the record. Return 0, or -1 with errstr set.
  */
 static int
 name_parse(struct perfrec *r, const uint8_t *p, size_t off, size_t len)
@@ -92,9 +92,9 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Parse the record of len bytes at p into r. r points into those bytes. If
- * perf.h does not list the type of the record, set only the members that all
- * records have. Return 0, or -1 with errstr set.
+ * Parse the record of len bytes at p into r, which then has pointers to those
+ * bytes. If perf.h does not list the type of the record, set only the members
+ * that all records have. Return 0, or -1 with errstr set.
  */
 int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
@@ -145,11 +145,11 @@ perfrec_time(const uint8_t *p, size_t len)
 }
 
 /*
- * Append the bytes from offset tail to offset head of the ring at data to out.
- * Join a record that wraps around. Both offsets count from the creation of the
- * ring. size is the number of bytes in the ring, a power of two. Return 0. If
- * the bytes are not complete records, append nothing and return -1 with errstr
- * set.
+ * Append unread bytes of the ring at data to the buffer out: those between the
+ * offsets tail and head, both counted from the creation of the ring. Join a
+ * record that wraps around. size is the number of bytes in the ring, a power of
+ * two. Return 0. If the bytes are not complete records, append nothing and
+ * return -1 with errstr set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
@@ -215,9 +215,9 @@ order_note(struct perforder *o)
 CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
- * Move to old, in order of time, the records of o whose time, in ns, is at most
- * until. old must be empty. Later records stay in o. Return 0, or -1 with
- * errstr set.
+ * Move the records of o that are not later than until, a time in ns, to *old,
+ * which must be empty. Sort them by time. Later records stay in o. Return 0, or
+ * -1 with errstr set.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)

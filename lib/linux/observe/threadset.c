@@ -68,10 +68,10 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Return true if a sample counts, and is not a duplicate. The sample is from
- * the given thread and time (in ns), and from an event of this kind that was
- * opened for thread tid. If a thread has a software event twice, Linux may give
- * both samples the same ID and time; then only one of them counts.
+ * Return true if a sample is to be reported. It came from the given thread at
+ * the given time (in ns), through an event of this kind that was opened for
+ * thread tid. If a software event was opened twice for a thread, Linux may give
+ * both samples the same ID and time; then return true for only one of the two.
  */
 bool
 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,

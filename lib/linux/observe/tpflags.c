@@ -147,8 +147,8 @@ tpflags_parse(struct tpflags *f, const char *text)
 }
 
 /*
- * Write flags to s, of size bytes, as "NAME|NAME|0xN". The names are those of
- * table f, in its order. f may be NULL. Return s.
+ * Write flags to s, which has room for size bytes, as "NAME|NAME|0xN". The
+ * names are those of table f, in its order. f may be NULL. Return s.
  */
 const char *
 tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)

@@ -44,8 +44,8 @@ tracefs_open(void)
 }
 
 /*
- * Read the file path below dir, the directory of tracefs, into b, and append a
- * NUL. Return 0, or -1 with errstr set.
+ * Read the file at path below dir, the directory of tracefs, into b, and append
+ * a NUL. Return 0, or -1 with errstr set.
  */
 int
 tracefs_read(int dir, const char *path, struct buf *b)
@@ -96,8 +96,8 @@ format_number(const char *line, const char *key, size_t *n)
 }
 
 /*
- * Return true if s, a declaration that ends in a semicolon, declares name,
- * possibly as an array.
+ * Return true if s, a declaration that ends in a semicolon, declares a field
+ * called name, which may be an array.
  */
 static bool
 declares(const char *s, const char *name)

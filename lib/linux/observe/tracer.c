@@ -84,8 +84,8 @@ tracer_new(bool slab)
 }
 
 /*
- * Describe in s, of size bytes, what the kernel does not permit t to trace, and
- * why. Set s to "" if everything is permitted.
+ * Describe in s, which has room for size bytes, what the kernel does not permit
+ * t to trace, and why. Set s to "" if everything is permitted.
  */
 void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
@@ -210,8 +210,8 @@ tracer_addprocess(struct tracer *t, pid_t pid)
 }
 
 /*
- * Wait for records of t, for at most ms milliseconds, or for a signal. Return 1
- * if all threads have ended, else 0.
+ * Wait until there are records of t or a signal arrives, but at most for ms
+ * milliseconds. Return 1 if all threads have ended, else 0.
  */
 int
 tracer_wait(struct tracer *t, int ms)

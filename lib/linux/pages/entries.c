@@ -123,7 +123,7 @@ walk_give(struct walk *w, size_t n)
 /*
  * Return 1 if only this process maps the huge page whose first entry is e.
  * Return 0 if not, or -1 with errstr set. If e is not the entry of a huge page,
- * return the value of all.
+ * return 1 if all is set, else 0.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)

@@ -95,8 +95,8 @@ wanted_next(const struct block *b, size_t i)
 }
 
 /*
- * Request the value of page frame number frame in f. Requested values are read
- * together later. Return 0, or -1 with errstr set.
+ * Request from f the value of the page frame with the number frame. Requested
+ * values are read together later. Return 0, or -1 with errstr set.
  */
 int
 frames_want(struct frames *f, uint64_t frame)
@@ -132,8 +132,9 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * Set *value to the value that f has for page frame number frame. Set it to 0
- * if the frame is beyond the end of memory. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for the page frame with the number frame.
+ * Set *value to 0 if the frame is beyond the end of memory. Return 0, or -1
+ * with errstr set.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
@@ -152,8 +153,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Set *value to the value that f has for page frame number frame. Unlike
- * frames_get(), do not cache it. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for the page frame with the number frame.
+ * Unlike frames_get(), do not cache the value. Return 0, or -1 with errstr set.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)

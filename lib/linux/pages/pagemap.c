@@ -56,10 +56,10 @@ enum {
 };
 
 /*
- * Set errstr to the reason why a call on a pagemap returned n, and return -1. n
- * is -1 with errno set, or 0 at the end of the pagemap. ESRCH, or the end,
- * means that no process has the memory any more (pagemap_read and
- * do_pagemap_scan of fs/proc/task_mmu.c).
+ * Set errstr to the reason why a call for a pagemap failed, and return -1. The
+ * result of the call is n: -1 with errno set, or 0 at the end of the pagemap.
+ * ESRCH, or the end, means that no process has the memory any more
+ * (pagemap_read and do_pagemap_scan of fs/proc/task_mmu.c).
  */
 int
 pagemap_fail(ssize_t n)
@@ -70,9 +70,10 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read the entries of up to max pages in addr..end (exclusive) from the pagemap
- * fd into v. The bits of an entry are PME_*. Return the number of entries,
- * possibly fewer than requested, or -1 with errstr set if there are none.
+ * Read pagemap entries into v: those of up to max pages from address addr to
+ * end (exclusive). fd is the pagemap. The bits of an entry are PME_*. Return
+ * the number of entries, possibly fewer than requested, or -1 with errstr set
+ * if there are none.
  */
 ssize_t
 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t max)
@@ -101,9 +102,9 @@ space_pagemap(const struct space *sp)
 
 /*
  * Return the argument for a PAGEMAP_SCAN of start..end (exclusive). The scan
- * finds the pages that have at least one category in mask any. It writes up to
- * n regions to v, and reports for each region those of its categories that are
- * in mask wanted.
+ * finds the pages that have at least one of the categories in the bit mask any.
+ * It writes up to n regions to v. For each region, it reports only the
+ * categories in the bit mask wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -299,10 +300,9 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
  * Call fn, with arg, for each run of pages in start..end (exclusive) that are
  * present, in swap, or guards. The runs are in ascending order. Stop if fn
  * returns -1. fd is the pagemap of the process. The range may contain several
- * mappings and gaps; a run may extend from one mapping into the next. The mask
- * more says whether PM_FILE and PM_HUGE are to be reported as well. PM_FILE is
- * slow, because the kernel must examine each page. Return 0, or -1 with errstr
- * set.
+ * mappings and gaps; a run may extend from one mapping into the next. PM_FILE
+ * and PM_HUGE are reported only if their bits are set in more. PM_FILE is slow,
+ * because the kernel must examine each page. Return 0, or -1 with errstr set.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,

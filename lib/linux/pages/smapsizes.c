@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * Read smaps of thread tid into l. The caller frees l, even after a failure.
- * Return 0, or -1 with errstr set.
+ * Read the file smaps of thread tid into l. The caller frees l, even after a
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 smapsizes_read(struct smapsizes *l, pid_t tid)

@@ -135,8 +135,8 @@ netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
 }
 
 /*
- * Set *v to the value of the first attribute of this type in a. Return false if
- * there is no such attribute.
+ * Search the attributes a for the first one of this type, and set *v to its
+ * value. Return false if there is none.
  */
 bool
 attribute_get(struct attributes a, unsigned int type, struct attributes *v)
@@ -161,8 +161,9 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of the first attribute of this type in a to buf.
- * Return false if there is no such attribute, or if the attribute is shorter.
+ * Search the attributes a for the first one of this type, and copy the first
+ * len bytes of its value to buf. Return false if there is none, or if its value
+ * is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *buf, size_t len)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Return the target of symbolic link name in /proc/pid (if tid is 0) or
- * /proc/pid/task/tid. The caller frees it. Return NULL with errno set on
+ * Return the target of the symbolic link called name in /proc/pid (if tid is 0)
+ * or /proc/pid/task/tid. The caller frees it. Return NULL with errno set on
  * failure.
  */
 char *
@@ -127,8 +127,8 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 
 /*
  * Parse the file stat of process pid (if tid is 0) or of its thread tid into
- * *st. Return the number of the last field, as stat_parse does. Return -1 with
- * errno set on failure; errno is ESRCH if the process is gone.
+ * *st. Return the number of the last field, as stat_parse() does. Return -1
+ * with errno set on failure; errno is ESRCH if the process is gone.
  */
 int
 proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
@@ -188,7 +188,7 @@ task_fill(struct task *t, const struct procstat *st)
 }
 
 /*
- * Parse text, which is len bytes of file stat (proc_pid_stat(5)), into t.
+ * Parse the len bytes at text, from a file stat (proc_pid_stat(5)), into t.
  * Return 0, or -1 with errno ESRCH if fields are missing.
  */
 int
@@ -205,7 +205,7 @@ task_stat(struct task *t, const void *text, size_t len)
 }
 
 /*
- * Read file stat of process pid (if tid is 0) or of its thread tid into t.
+ * Read the file stat of process pid (if tid is 0) or of its thread tid into t.
  * Return 0, or -1 with errno set; errno is ESRCH if the process or thread is
  * gone.
  */
@@ -265,9 +265,9 @@ proc_islost(int e)
 }
 
 /*
- * Record in l that file name below /proc could not be read, with the reason in
- * errno. Do nothing if errno only means that the file does not exist or that we
- * may not read it (proc_islost).
+ * Record in l that a file could not be read, and the reason, which is in errno.
+ * name is the path of the file below /proc. Do nothing if errno only means that
+ * the file does not exist or that we may not read it (proc_islost()).
  */
 void
 filelist_lose(struct filelist *l, const char *name)

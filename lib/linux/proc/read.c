@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Write the path of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid
- * to path, which has size bytes.
+ * Write to path, which has room for size bytes, the path of the file called
+ * name in /proc/pid (if tid is 0) or /proc/pid/task/tid.
  */
 void
 proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
@@ -30,9 +30,9 @@ proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Open file name in /proc/pid (if tid is 0) or /proc/pid/task/tid. flags are
- * those of open(2). Return a descriptor that the caller owns, or -1 with errno
- * set.
+ * Open the file called name in /proc/pid (if tid is 0) or /proc/pid/task/tid.
+ * flags are those of open(2). Return a descriptor that the caller owns, or -1
+ * with errno set.
  */
 int
 proc_open(pid_t pid, pid_t tid, const char *name, int flags)
@@ -44,9 +44,9 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
- * Return true if reading the file name in /proc/PID may block forever. The
- * kernel may read memory at an address that the process chooses, or wait while
- * a thread changes the mappings (proc_pid_cmdline(5)).
+ * Return true if reading the file called name in /proc/PID may block forever.
+ * The kernel may read memory at an address that the process chooses, or wait
+ * while a thread changes the mappings (proc_pid_cmdline(5)).
  */
 static bool
 proc_waits(const char *name)
@@ -82,7 +82,7 @@ read_bulk(int fd, struct bulk *k)
 
 /*
  * End a read whose result was rc. If rc is 0, move the bytes in k to *out. If
- * rc is -1, or on failure, free them. Return 0, or -1 with errno set.
+ * rc is -1, or on failure, free the bytes. Return 0, or -1 with errno set.
  */
 static int
 bulk_give(struct bulk *k, int rc, struct bytes *out)
@@ -100,8 +100,9 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 }
 
 /*
- * Read all of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid into
- * *out. k is scratch space. Return 0, or -1 with errno set.
+ * Read the whole file called name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid into *out. k is scratch space. Return 0, or -1 with errno
+ * set.
  */
 static int
 read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
@@ -134,9 +135,9 @@ proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 }
 
 /*
- * Read all of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid into
- * *out. The caller frees its data. Return 0, or -1 with errno set; errno is
- * ETIMEDOUT if this takes too long.
+ * Read the whole file called name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid into *out. The caller frees out->data. Return 0, or -1
+ * with errno set; errno is ETIMEDOUT if this takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)

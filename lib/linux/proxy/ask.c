@@ -109,8 +109,8 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Make the proxy look up path, as a process would whose root directory is open
- * as root. Return an O_PATH descriptor that the caller owns, or -1 with errno
+ * Make the proxy look up path as if the directory open as root were the root
+ * directory. Return an O_PATH descriptor that the caller owns, or -1 with errno
  * set.
  */
 int
@@ -228,11 +228,11 @@ range_serve(struct serving *s)
 }
 
 /*
- * Read up to len bytes (at most MAX_PROXY) at offset off into buf, from the
- * file that proxy_open() opened with this number. fd is the O_PATH descriptor
- * of the file. dev and name are the device and description to report if the
- * proxy does not answer. Return the number of bytes, 0 at the end of the file,
- * or -1 with errno set.
+ * Read up to len bytes (at most MAX_PROXY) into buf, from the file that
+ * proxy_open() opened with this number, starting at byte offset off. fd is the
+ * O_PATH descriptor of the file. dev and name are the device and description to
+ * report if the proxy does not answer. Return the number of bytes, 0 at the end
+ * of the file, or -1 with errno set.
  */
 ssize_t
 proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,

@@ -40,7 +40,7 @@ static struct {
 
 /*
  * Return true if the object of k is in the list of missed objects. The caller
- * holds proxies.lock.
+ * must hold proxies.lock.
  */
 static bool
 missed_find(const struct proxy_key *k)
@@ -75,8 +75,9 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy to buf, of size bytes, the description of the nth object, from 0, whose
- * answer did not come in time. Return false if there are not that many.
+ * Copy the description of an object whose answer did not come in time to buf,
+ * which has room for size bytes. n is the index of the object, counted from 0.
+ * Return false if there are not that many.
  */
 bool
 proxy_missed(size_t n, char *buf, size_t size)
@@ -266,7 +267,7 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
 }
 
 /*
- * Ask a proxy question q, and append the answer to *bytes. Set *out to the
+ * Ask a proxy the question q, and append the answer to *bytes. Set *out to the
  * descriptor that came with the answer, or to -1; out may be NULL. Return what
  * answer_fetch() returns.
  */
@@ -354,10 +355,10 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 }
 
 /*
- * Ask the proxy as proxy_fetch does, and copy up to size bytes of the answer to
- * buf. If out is not NULL, set *out to the descriptor that came with the
- * answer, or to -1. The caller owns it. Return the number of bytes copied, or
- * -1 with errno set.
+ * Ask the proxy as proxy_fetch() does, and copy up to size bytes of the answer
+ * to buf. If out is not NULL, set *out to the descriptor that came with the
+ * answer, or to -1. The caller owns that descriptor. Return the number of bytes
+ * copied, or -1 with errno set.
  */
 ssize_t
 proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,

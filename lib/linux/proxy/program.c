@@ -22,9 +22,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,
 					   in bytes */
 
 /*
- * Execute the program argv. The program gets descriptor in as standard input,
- * descriptor out as standard output, and no other descriptors of ours. Unless
- * ns is -1, the program runs in that network namespace.
+ * Execute the program argv[0] with the arguments argv. Of our descriptors, the
+ * program gets only two: in becomes its standard input, and out its standard
+ * output. Unless ns is -1, the program runs in that network namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -156,9 +156,9 @@ serve_files(struct serving *s, const struct filelist *l)
 }
 
 /*
- * Make the proxy run fn, which answers with serve_files, and append the files
- * of the answer to *files. The other arguments are those of proxy_fetch. Return
- * 0, or -1 with errstr set.
+ * Make the proxy run fn, which must answer with serve_files(), and append the
+ * files of the answer to *files. The other arguments are those of
+ * proxy_fetch(). Return 0, or -1 with errstr set.
  */
 int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,

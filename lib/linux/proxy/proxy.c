@@ -92,8 +92,8 @@ proxy_ison(void)
 }
 
 /*
- * Record that processes are stopped from now on, or that they run if held is
- * false.
+ * Record that processes are stopped from now on (if held is true) or that they
+ * run (if held is false).
  */
 void
 proxy_hold(bool held)

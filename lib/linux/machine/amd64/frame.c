@@ -125,7 +125,7 @@ xstate_size(uint64_t features, size_t max)
 
 /*
  * Return true if the kernel has room for the AMX tiles of stopped thread tid. x
- * is the extended state of the thread, of len bytes.
+ * is the thread's extended state, which has len bytes.
  *
  * The kernel makes room when the thread first uses tiles, and rejects tile data
  * until then (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To
@@ -154,7 +154,7 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 }
 
 /*
- * Convert the extended state x, of len bytes, to the form that a signal frame
+ * Convert the len bytes of extended state at x to the form that a signal frame
  * requires. tiles is true if the kernel has room for AMX tiles of the thread.
  * Return the new length of x.
  *

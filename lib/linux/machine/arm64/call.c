@@ -100,9 +100,9 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if thread tid, when resumed, would make system call nr with first as
- * its first argument. This includes a call that is to be restarted, because the
- * kernel has moved the thread back to before that call (do_signal of
+ * Return 1 if thread tid, when resumed, would make system call nr with the
+ * given first argument. This includes a call that is to be restarted, because
+ * the kernel has moved the thread back to before that call (do_signal of
  * arch/arm64/kernel/signal.c). Return 0 if the thread would not, or -1 if that
  * cannot be determined.
  */
@@ -132,9 +132,9 @@ call_waits(uint64_t nr)
 }
 
 /*
- * Read the SVE vectors of thread tid into buf, of len bytes. They have the
- * layout of NT_ARM_SVE. Return their size in bytes, or 0 if the thread uses
- * only their floating-point part.
+ * Read the SVE vectors of thread tid into buf, which has room for len bytes.
+ * They have the layout of NT_ARM_SVE. Return their size in bytes, or 0 if the
+ * thread uses only their floating-point part.
  */
 size_t
 vectors_read(pid_t tid, uint8_t *buf, size_t len)

@@ -84,8 +84,8 @@ put8(uint8_t *p, uint64_t v)
 }
 
 /*
- * Write to p the header of a record of size bytes. Return the place for the
- * contents of the record.
+ * Write to p the header of a record whose length is size bytes. Return the
+ * place for the contents of the record.
  */
 static uint8_t *
 record_begin(uint8_t *p, int magic, size_t size)

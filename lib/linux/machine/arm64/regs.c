@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * Read a register set of thread tid into buf, of len bytes. note is the NT_
- * number of the set. Return the number of bytes read, or -1 with errno set.
+ * Read a register set of thread tid into buf, which has room for len bytes.
+ * note is the NT_ number of the set. Return the number of bytes read, or -1
+ * with errno set.
  */
 ssize_t
 note_read(pid_t tid, unsigned int note, void *buf, size_t len)

@@ -215,9 +215,9 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 
 /*
  * Return true if a thread with registers r is still in the call that seen
- * describes. Since then the thread must have made only one voluntary context
- * switch, the one to stop. sleeps is its current number of voluntary context
- * switches.
+ * describes. Since it was seen there, the thread must have made only one
+ * voluntary context switch, the one with which it stopped. sleeps is its
+ * current number of voluntary context switches.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)

@@ -134,8 +134,8 @@ filerec_dup(struct filerec *t)
 
 /*
  * Return the key for asking proxy number lane about file t. Write a description
- * of the file, for messages, to buf, which has size bytes. The key refers to
- * buf.
+ * of the file, for messages, to buf, which has room for size bytes. The key
+ * refers to buf.
  */
 struct proxy_key
 filerec_key(const struct filerec *t, size_t lane, char *buf, size_t size)

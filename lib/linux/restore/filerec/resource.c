@@ -61,9 +61,9 @@ slot_cmp(const struct resource *b, pid_t pid,
 }
 
 /*
- * Compare a, a new resource or a key, with resource b in the tree. If kcmp(2)
- * fails, mark both as unsure, and treat them as different. Return a value as
- * strcmp(3) does.
+ * Compare two resources: the first, a, is new or a key; the second, b, is in
+ * the tree. If kcmp(2) fails, mark both as unsure, and treat them as different.
+ * Return a value as strcmp(3) does.
  */
 static int
 resource_cmp(struct resource *a, struct resource *b)

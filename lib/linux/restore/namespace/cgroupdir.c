@@ -200,9 +200,9 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Record in g the cgroup.subtree_control of each version 2 cgroup that is above
- * the cgroup path and below the open directory point. rest is the last part of
- * path, relative to point.
+ * Record in g the cgroup.subtree_control of each version 2 cgroup between the
+ * directory open as point and the cgroup at path, both excluded. rest is the
+ * part of path below that directory, with its leading slash.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
@@ -228,10 +228,10 @@ above_record(struct cgrec *g, int point, const char *path,
 }
 
 /*
- * Record in g the cgroup path and the cgroups below it. In version 2, also
- * record the cgroups between point and path. point is the open directory of an
- * ancestor. rest is the last part of path, relative to point. Return false if
- * the cgroup cannot be opened.
+ * Record in g the cgroup at path and the cgroups below it. The directory of
+ * this cgroup or of an ancestor is open as point. In version 2, also record the
+ * cgroups between the two. rest is the part of path below that directory:
+ * empty, or with a leading slash. Return false if the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,
