@@ -46,8 +46,8 @@ static struct {
 } job;
 
 /*
- * Answer the other side with a line. If it is gone, do nothing: its end of
- * standard input is noticed.
+ * Send line to the other side as an answer. Ignore errors: if the other side is
+ * gone, the end of standard input shows this.
  */
 static void
 answer(const char *line)
@@ -89,8 +89,9 @@ beat(void *arg)
 }
 
 /*
- * Check one line of the question: what a process needs here. Return 0, or -1
- * with errstr set if it is missing.
+ * Check that this machine has what line, a line of the question, asks for: free
+ * space, an unused process ID, or a file. Return 0, or -1 with errstr set if it
+ * does not.
  */
 static int
 line_check(const char *line)
@@ -139,8 +140,8 @@ criu_find(void)
 }
 
 /*
- * Append the question on standard input to b. It ends with an empty frame.
- * Return 0, or -1 with errstr set.
+ * Read the question from standard input, up to an empty frame, and append it to
+ * b with a NUL at its end. Return 0, or -1 with errstr set.
  */
 static int
 question_read(struct buf *b)
@@ -164,8 +165,8 @@ question_read(struct buf *b)
 }
 
 /*
- * Read the question, and check that all that it names is here. Return 0, or -1
- * with errstr set.
+ * Read the question, and check that criu(8) and all that the question asks for
+ * are here. Return 0, or -1 with errstr set.
  */
 static int
 question_check(void)
@@ -190,8 +191,8 @@ question_check(void)
 }
 
 /*
- * In the child: make the images. Read the snapshot from pipe in, and write the
- * command that restores them to pipe out.
+ * Make the images, as the child process, and exit. make() reads the snapshot
+ * from pipe in, and writes to pipe out the command that restores the images.
  */
 static void __attribute__((noreturn))
 images_make(int (*make)(const char *), const int in[2], const int out[2])
@@ -235,7 +236,8 @@ snapshot_copy(int fd)
 }
 
 /*
- * Wait for child pid. Return 0 if it exits with status 0.
+ * Wait for the child with process ID pid to end. Return 0 if its exit status is
+ * 0, and otherwise -1.
  */
 static int
 child_wait(pid_t pid)
@@ -249,8 +251,9 @@ child_wait(pid_t pid)
 }
 
 /*
- * Make images of the snapshot on standard input. Append the command that
- * restores them to command. Return 0, or -1 with errstr set.
+ * Have make() make images of the snapshot on standard input. Append to the
+ * buffer command the criu command that restores them. Return 0, or -1 with
+ * errstr set.
  */
 static int
 images_receive(int (*make)(const char *), struct buf *command)
@@ -286,8 +289,8 @@ images_receive(int (*make)(const char *), struct buf *command)
 }
 
 /*
- * Run command, a criu command, with this program as its action script. Return
- * 0, or -1 with errstr set.
+ * Start the criu command in the buffer command, with this program as its action
+ * script. Return 0, or -1 with errstr set.
  */
 static int
 criu_start(const struct buf *command)
@@ -343,8 +346,8 @@ criu_why(void)
 }
 
 /*
- * Kill all processes that an unsuccessful criu has left. They are children of
- * ours, as PR_SET_CHILD_SUBREAPER is set.
+ * Kill all processes that criu left behind when it failed. They are our
+ * children, since PR_SET_CHILD_SUBREAPER is set.
  */
 static void
 rest_kill(void)
@@ -364,8 +367,8 @@ rest_kill(void)
 }
 
 /*
- * Wait until the action script has begun, which means that all is restored.
- * Return 0, or -1 with errstr set if criu or the other side ends before.
+ * Wait until criu runs the action script, which it does when all is restored.
+ * Return 0, or -1 with errstr set if criu or the connection ends before that.
  */
 static int
 restored_await(void)
@@ -389,9 +392,9 @@ restored_await(void)
 }
 
 /*
- * Restore the images with command, and resume the processes when the other side
- * says so. Return 0, or -1 with errstr set. Set *went to true if the processes
- * may have run.
+ * Restore the images with the criu command in the buffer command. Resume the
+ * processes when the other side says so. Set *went to true if the processes may
+ * have run. Return 0, or -1 with errstr set.
  */
 static int
 restore(const struct buf *command, bool *went)
@@ -423,7 +426,7 @@ restore(const struct buf *command, bool *went)
 }
 
 /*
- * Remove directory path and the files in it.
+ * Remove the directory at path and the files in it.
  */
 static void
 dir_remove(const char *path)
@@ -450,8 +453,9 @@ on_end(int sig)
 }
 
 /*
- * Receive processes, with images in dir, or in a temporary directory if dir is
- * NULL. make makes the images. Return the exit status.
+ * Receive processes from standard input and restore them. make() writes their
+ * images to dir or, if dir is NULL, to a temporary directory. Return the exit
+ * status.
  */
 int
 receive(const char *dir, int (*make)(const char *))

@@ -31,7 +31,7 @@ say_stat(const char *dir, const struct criustat *st)
 
 /*
  * Print text, which says what is restored differently. This is a note callback;
- * unlike program_lose, it does not mark anything as missing.
+ * unlike program_lose(), it does not mark anything as missing.
  */
 static void
 say_note(void *arg, const char *text)
@@ -41,9 +41,9 @@ say_note(void *arg, const char *text)
 }
 
 /*
- * Print the command that restores the images in dir to standard output.
- * *o->need and o->words have its options. Print nothing unless *o->need
- * contains CRIU_MADE. Return 0, or -1 with errstr set.
+ * Print to standard output the command that restores the images in dir.
+ * *o->need and o->words have the options of the command. Print nothing unless
+ * *o->need contains CRIU_MADE. Return 0, or -1 with errstr set.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)
@@ -156,7 +156,7 @@ root_add(const char *root)
 }
 
 /*
- * Handle option letter with its argument arg.
+ * Handle the option with this letter; arg is its argument.
  */
 static void
 parse(int letter, char *arg)
@@ -257,7 +257,7 @@ job_misused(int operands)
 }
 
 /*
- * Make images of the snapshot on standard input in dir, for a move. Return 0,
+ * For a move, make images in dir of the snapshot on standard input. Return 0,
  * or -1 after a message.
  */
 static int

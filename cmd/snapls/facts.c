@@ -53,8 +53,8 @@ state_linux(const struct linuxrec *r)
 /*
  * Store in f the number of the snapshot part that the process of record r
  * belongs to. If snapcat(1) copied the process, also store its original process
- * ID and the first line of the original snapshot. The file "origin" has these
- * two, separated by a blank.
+ * ID and the first line of the original snapshot. These two are in the file
+ * "origin", separated by a blank.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -118,8 +118,8 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 }
 
 /*
- * Return the value of the fact about subject in f. There must be at most one
- * such fact. Return "" if there is none.
+ * Return the value of the fact about subject in f, or "" if there is none. Use
+ * this only for a subject with at most one fact.
  */
 const char *
 facts_value(const struct facts *f, enum subject subject)

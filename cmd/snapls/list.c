@@ -71,8 +71,8 @@ row_place(struct table *t, const struct proc *p)
 
 /*
  * Return the command line in f without the directory of the program, to save
- * space. If there is no command line, write the name of the process in brackets
- * to s, of size n, and return s.
+ * space. If there is no command line, write the process name in brackets to s,
+ * which has room for n bytes, and return s.
  */
 static const char *
 row_command(const struct facts *f, char *s, size_t n)
@@ -181,8 +181,8 @@ list_excluded(const char *text)
 }
 
 /*
- * Print the facts about subject in f, one per line. Each line has word and then
- * the key, value and details of the fact.
+ * Print the facts about subject in f, one per line. Each line begins with word,
+ * followed by the key, value and details of the fact.
  */
 static void
 list_facts(const struct facts *f, enum subject subject, const char *word)

@@ -52,7 +52,8 @@ put_origin(const struct facts *f)
 }
 
 /*
- * Print the string at s, of at most n bytes, as an element of an array.
+ * Print the string at s, which ends at a NUL or after n bytes, as an element of
+ * an array.
  */
 static void
 put_bytes(const char *s, size_t n)

@@ -22,7 +22,8 @@ static const char *const shown[] = { "status", "stat", "comm", "cgroup",
 	"part", "pod", "taken", "unit", NULL };
 
 /*
- * Return the names of the small files to read, or NULL for all.
+ * Return the names of the small files that a listing with options ls needs, or
+ * NULL if it needs all.
  */
 static const char *const *
 shown_by(const struct listing *ls)
@@ -90,9 +91,9 @@ struct damage {			/* how to report damage to a file */
 };
 
 /*
- * Print text, a description of damage, if -c was given. Print nothing if text
- * is identical to d->reported, which the caller prints. This is a warn
- * callback; arg is the struct damage d.
+ * Print text, a description of damage, if -c was given, unless the text is
+ * d->reported, which the caller prints. This is a warn callback; arg is the
+ * struct damage d.
  */
 static void
 say(void *arg, const char *text)
@@ -118,8 +119,8 @@ is_stdin(const char *path)
 
 /*
  * Check that the index of snapshot s matches its data, and print a warning if s
- * has no checksums. s was read from path to its end without errors. Return 0,
- * or -1 after a message.
+ * has no checksums. The caller must have read s from path to its end without
+ * errors. Return 0, or -1 after a message.
  */
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
@@ -149,7 +150,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print path, the name of a file, as a heading.
+ * Print the file name path as a heading.
  */
 static void
 head_file(const char *path)
@@ -159,9 +160,9 @@ head_file(const char *path)
 }
 
 /*
- * List the readable part of a damaged file, then print the error. With -c,
- * print all damage. s is what was read from standard input, which cannot be
- * read twice. For other files, s is NULL.
+ * List the readable part of the damaged file at path, then print the error.
+ * With -c, print all damage. If path is standard input, which cannot be read
+ * twice, s must be what was read of it; otherwise s must be NULL.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)

@@ -35,7 +35,8 @@ line_parse(struct taken *t, const char *line)
 }
 
 /*
- * Set *part to the number of the snapshot part that record r belongs to.
+ * Set *part to the number of the snapshot part that record r belongs to, or to
+ * 0 if the record does not say.
  */
 void
 part_get(const struct linuxrec *r, uint64_t *part)
@@ -91,7 +92,7 @@ taken_key(size_t i)
 }
 
 /*
- * Print word and value, unless value is NULL.
+ * Print word followed by value. If value is NULL, print nothing.
  */
 static void
 value_print(const char *word, char *value)

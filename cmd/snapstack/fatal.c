@@ -21,9 +21,10 @@ has_address(unsigned int sig, int code)
 }
 
 /*
- * If a signal ended thread st, whose registers must be known, set st->signal to
- * it. In a core, all threads have file cursig, so only the thread that has a
- * siginfo for the same signal counts.
+ * If a signal ended thread st, set st->signal to that signal. The caller must
+ * have read the registers of st. In a core, the record of every thread has the
+ * file cursig, so only a thread that also has a siginfo for the same signal
+ * counts.
  */
 void
 fatal_find(struct stack *st)
@@ -50,7 +51,8 @@ fatal_find(struct stack *st)
 }
 
 /*
- * Write the name of the signal that ended thread st to s, of size bytes.
+ * Write the name of the signal that ended thread st to s, which has room for
+ * size bytes.
  */
 void
 fatal_name(const struct stack *st, char *s, size_t size)

@@ -43,9 +43,9 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Gather in l what the options in asked require about the live processes in
- * src. Stop the processes while their data is read. Return 0, even if there are
- * no such processes, or -1 with errstr set.
+ * Gather in l the data about the live processes in src that the options in
+ * asked require. Stop the processes while their data is read. Return 0, even if
+ * there are no such processes, or -1 with errstr set.
  */
 int
 living_take(struct living *l, const struct sources *src,

@@ -33,9 +33,9 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s as t. Both are borrowed. live is true if p is a
- * live process, which is stopped. The caller must call target_close() in either
- * case. Return 0, or -1 with errstr set.
+ * Open process p of snapshot s as t. Both are borrowed. live says whether p is
+ * a live process; such a process must be stopped. The caller must call
+ * target_close() in either case. Return 0, or -1 with errstr set.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -214,8 +214,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read an integer at address addr of process t into *v. It has word bytes, at
- * most 8. Return false if any of them is missing.
+ * Read the integer of word bytes, at most 8, at address addr of process t into
+ * *v. Return false if any of its bytes is missing.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)

@@ -29,8 +29,8 @@ keys_make(const struct unwinder *u, size_t off)
 }
 
 /*
- * Return the first thread with the given key, or NULL if there is none. k is
- * u->inner or u->clears.
+ * Return the first thread with this key in the sorted array k, which must be
+ * u->inner or u->clears. Return NULL if there is none.
  */
 const struct stack *
 thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
@@ -40,8 +40,8 @@ thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
 }
 
 /*
- * Make u->inner and u->clears. All threads must have been added. Return 0, or
- * -1 with errstr set.
+ * Make u->inner and u->clears. The caller must have added all threads. Return
+ * 0, or -1 with errstr set.
  */
 int
 threads_sort(struct unwinder *u)

@@ -31,8 +31,9 @@ prot_flags(uint64_t prot)
 }
 
 /*
- * Add a line to s for t, an event of thread th that affects len bytes at
- * address addr. v is the mapping there, or NULL.
+ * Add a line to s for t, an event that affects len bytes at address addr in the
+ * process of thread th. event is the word for it in the line. v is the mapping
+ * at addr, or NULL.
  */
 static void
 map_line(struct stream *s, const struct thread *th, const struct trace *t,

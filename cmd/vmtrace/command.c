@@ -67,10 +67,10 @@ command_go(struct command *c, const char *name)
 /*
  * Return how command c, which is called name, has ended: its exit status, or
  * 128 + N if signal N killed it. If the command failed, print how. If it is
- * still running, return 0. However, if ended is true, its trace has ended, so
- * the command must be about to end: wait END_MS milliseconds at most. If the
- * command is then still running, it has executed a program that we may not
- * trace: print a message and return -1.
+ * still running and ended is false, return 0. If ended is true, the trace of
+ * the command has ended, so wait at most END_MS milliseconds for the command to
+ * end, too. If it does not, it has executed a program that we may not trace:
+ * print a message and return -1.
  */
 int
 command_end(const struct command *c, const char *name, bool ended)

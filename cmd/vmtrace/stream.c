@@ -285,7 +285,8 @@ thread_end(void *arg, struct thread *th)
 }
 
 /*
- * End all open faults without a result, and print all lines.
+ * End all faults that are still open, with an unknown result, and print all
+ * lines.
  */
 void
 stream_end(struct stream *s)

@@ -29,8 +29,8 @@ vma_label(const struct vma *v)
 }
 
 /*
- * Write kernel address addr to s, of size bytes, as "NAME+0xN", or "" if the
- * kernel's symbols are hidden. Return s.
+ * Write kernel address addr as "NAME+0xN" to s, which has room for size bytes.
+ * Write "" if the kernel's symbols are hidden. Return s.
  */
 const char *
 kernel_name(uint64_t addr, char *s, size_t size)
@@ -66,8 +66,9 @@ syms_get(const struct row *r)
 }
 
 /*
- * Write to s, of size bytes, the name of the instruction at offset r->num of
- * file r->name, as "NAME+0xN", or "-" if it has no symbol. Return s.
+ * Write the name of the instruction at offset r->num of file r->name as
+ * "NAME+0xN" to s, which has room for size bytes. Write "-" if the instruction
+ * has no symbol. Return s.
  */
 const char *
 symbol_name(const struct row *r, char *s, size_t size)

@@ -42,7 +42,8 @@ names_ask(char **operand)
 /*
  * Find out what to trace, and store it in *targets. operand has the operands
  * and ends with NULL. If command is true, they followed "--" and are a command.
- * Return 0, or -1 if nothing was named, or both processes and a command.
+ * Return -1 if nothing was named, or if processes and a command were both
+ * named. Otherwise return 0.
  */
 int
 targets_settle(struct targets *targets, char **operand, bool command)
@@ -102,8 +103,8 @@ process_add(struct adding *a, pid_t pid)
 }
 
 /*
- * Trace process pid. Print a message if this fails, unless the process was
- * found by name or cgroup and has ended.
+ * Trace process pid. If this fails, print a message, unless the process has
+ * ended and found is true, which means that it was found by name or cgroup.
  */
 static int
 target_add(void *arg, pid_t pid, bool found)

@@ -150,9 +150,9 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * Remove thread th, which has ended, from t. If it was the last thread of its
- * process, also remove the process. However, keep the process until its leader
- * has ended, because threads without events are not in t.
+ * Remove thread th, which has ended, from t. Also remove its process if t has
+ * no other thread of the process and the leader has ended. Until then, the
+ * process may have threads that are not in t because they had no events.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)

@@ -85,7 +85,7 @@ CMP_BY(count_cmp, struct row *const,
 /*
  * Join the rows of each mapping that grew while faults were counted. The ranges
  * of such rows overlap. Add their counts to the first of them, and set the
- * counts of the others to zero. The n rows at v are sorted.
+ * counts of the others to zero. The n rows at v must be sorted.
  */
 static void
 rows_join(struct row **v, size_t n)

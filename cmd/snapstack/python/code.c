@@ -39,8 +39,8 @@ signed_varint(struct table *t)
 }
 
 /*
- * Return the source line of code unit number unit, or 0 if it has none. first
- * is the line of the function.
+ * Return the source line of the code unit at index unit, or 0 if it has none.
+ * first is the source line on which the function begins.
  */
 static int64_t
 line_find(struct table *t, uint64_t unit, int64_t first)
@@ -100,10 +100,10 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 }
 
 /*
- * Set f to the function, file and line of the Python instruction at address
- * instruction of t. Its code object is at address code. o has the offsets in
- * the interpreter's structures. The caller must free the strings in f in either
- * case. Return false if there is no code object.
+ * Set f to the function, file and line of a Python instruction of t.
+ * instruction is its address, and code is the address of its code object. o has
+ * the offsets in the interpreter's structures. The caller must free the strings
+ * in f in either case. Return false if there is no code object.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

@@ -51,8 +51,8 @@ python_is(const char *path)
 }
 
 /*
- * Look up the symbols of the interpreter in module m. This is a libdwfl
- * callback.
+ * If module m is a Python interpreter or its library, look up the interpreter's
+ * symbols in it. This is a libdwfl callback.
  */
 static int
 on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
@@ -83,9 +83,9 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 }
 
 /*
- * Look up the interpreter's symbols in memory, and then in files of the
- * snapshot. If the process is live, do not read files: it is stopped, and this
- * program is not confined yet.
+ * Look up the interpreter's symbols in memory and, if they are not there, in
+ * files of the snapshot. If the process is live, do not read files: the process
+ * is stopped, and this program is not confined yet.
  */
 static void
 search(struct unwinder *u, struct search *f)
@@ -141,8 +141,9 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 
 /*
  * Add the Python frames of a thread to st, beginning with the one at address
- * addr. Stop if the frames form a loop. Brent's algorithm detects this: the
- * frame stored at the last power of two comes up again.
+ * addr. Stop if the frames form a loop. Brent's algorithm detects a loop: it
+ * remembers the last frame whose number is a power of two, and meets that frame
+ * again.
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -195,10 +196,11 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a Python thread state. It is the
- * thread whose stack contains call, the address of the interpreter's call,
- * because a state may be used by threads other than its creator. If there is no
- * such thread, return thread tid, or NULL if that does not exist.
+ * Return the thread that runs the code of a Python thread state. call is the
+ * address of the interpreter's call on a stack. The result is the thread with
+ * that stack, because threads other than the creator of the state may use it.
+ * If there is no such thread, return the thread with ID tid, or NULL if there
+ * is none.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -229,7 +231,7 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 
 /*
  * Insert the frames of src into st, before those of earlier calls. st then owns
- * them. Return false if memory ran out.
+ * the inserted frames. Return false if memory ran out.
  */
 static bool
 frames_insert(struct stack *st, const struct stack *src)
@@ -251,9 +253,9 @@ frames_insert(struct stack *st, const struct stack *src)
 }
 
 /*
- * Return true if st already has the Python frames of call, the address of an
- * interpreter's call on the stack. If call is 0, return true if st has any
- * Python frames.
+ * Return true if st already has the Python frames of the interpreter's call at
+ * address call on the stack. If call is 0, return true if st has any Python
+ * frames.
  */
 static bool
 call_known(const struct stack *st, uint64_t call)
@@ -309,9 +311,9 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 }
 
 /*
- * Read the thread states of the Python interpreter at address addr. Its lock is
- * at interp->gil. Read at most *left states, and reduce *left by the number
- * read.
+ * Read the thread states of the Python interpreter at address addr. interp->gil
+ * must be the address of the interpreter's lock, or 0. Read at most *left
+ * states, and reduce *left by the number read.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,

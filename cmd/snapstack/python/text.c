@@ -84,8 +84,8 @@ is_formless(uint32_t c)
 }
 
 /*
- * Append character c as repr() writes it between quotes. wide is false for
- * bytes objects.
+ * Append character c as repr() writes it inside quotes; quote is the quote
+ * character. wide is false for bytes objects.
  */
 static void
 put_character(struct buf *b, uint32_t c, char quote, bool wide)
@@ -110,8 +110,9 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Append n characters of width bytes each as repr() does. cut is true if
- * characters after them were cut off.
+ * Append to b the n characters at p, of width bytes each, quoted as repr()
+ * does. wide is false for bytes objects. cut is true if further characters were
+ * cut off.
  */
 static void
 put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,

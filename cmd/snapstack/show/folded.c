@@ -15,8 +15,9 @@ struct names {
 };
 
 /*
- * Return a copy of name s without the characters that separate parts of a
- * folded line. The caller frees it. Return NULL if memory ran out.
+ * Return a copy of the name s in which ":" replaces the characters that
+ * separate parts of a folded line. The caller frees the copy. Return NULL if
+ * memory ran out.
  */
 static char *
 name_fold(const char *s)

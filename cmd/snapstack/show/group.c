@@ -54,9 +54,9 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Find identical stacks among the n stacks at st. Set member same of each to
- * the index of the first stack identical to it, which may be its own index. If
- * all is true, always set the member to the stack's own index.
+ * Find identical stacks among the n stacks at st. In each stack, set the member
+ * same to the index of the first stack that is identical to it, which may be
+ * the stack itself. If all is true, always set it to the stack's own index.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

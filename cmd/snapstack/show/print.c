@@ -21,8 +21,8 @@ static struct {			/* modules whose build IDs were printed */
 } printed_ids;
 
 /*
- * Return true if the build ID of module was already printed for this process.
- * If not, mark it as printed.
+ * Return true if the build ID of the module with this name was already printed
+ * for this process. If not, mark it as printed.
  */
 static bool
 id_printed(const char *module)
@@ -166,9 +166,9 @@ put_wait(const struct stack *st, bool times)
 }
 
 /*
- * Print what the threads with the same stack as thread number first are waiting
- * for. If all wait for the same thing, print it once, without times if these
- * differ. Otherwise print it for each thread.
+ * Print what the threads with the same stack as the thread whose index is first
+ * are waiting for. If all wait for the same thing, print it once, without times
+ * if these differ. Otherwise print it for each thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -220,9 +220,9 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print what the threads with the same stack as thread number first do in
- * Python: which of them hold the global interpreter lock or wait for it, and
- * which run an interpreter other than the main one.
+ * Print the Python state of the threads with the same stack as the thread whose
+ * index is first: which of them hold the global interpreter lock or wait for
+ * it, and which run an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)

@@ -97,8 +97,9 @@ path_named(const char *dir, const char *name, const char *suffix)
 /*
  * Open the file whose build ID is the len bytes at id. If debug is true, open
  * its debugging information instead. name is a file name to try as well, or
- * NULL. Set *found to the path of the file, which the caller frees. Return a
- * descriptor, or -1 if there is no such file.
+ * NULL. Set *found to the path of the file, or to "debuginfod" if a server sent
+ * the file; the caller frees *found. Return a descriptor, or -1 if there is no
+ * such file.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,

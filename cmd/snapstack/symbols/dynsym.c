@@ -114,9 +114,9 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the exported symbol called name, of at most 31 bytes, in the module of
- * process t whose ELF header is at address start. If the symbol exists, set
- * *addr to its address and return true. Otherwise return false. See
+ * Find the exported symbol called name in the module of process t whose ELF
+ * header is at address start. name must have at most 31 bytes. If the symbol
+ * exists, set *addr to its address and return true. Otherwise return false. See
  * bfd/elflink.c of binutils for the hash table.
  */
 bool

@@ -63,8 +63,8 @@ image_size(struct image *im)
 }
 
 /*
- * Copy im to data, which is all zero. Do not write blocks of zeros: they would
- * take memory, and an untrusted snapshot may claim to have very many.
+ * Copy im to data, which must be all zero. Do not write blocks of zeros: they
+ * would take memory, and an untrusted snapshot may claim to have very many.
  */
 static void
 image_copy(struct image *im, uint8_t *data)
@@ -150,9 +150,9 @@ elfimage_open(struct image *im)
 }
 
 /*
- * Open the ELF file at addresses start to end in the memory of process t, such
- * as [vdso]. The caller closes the file with elf_end(). Return the file, or
- * NULL if there is none.
+ * Open the ELF file, such as [vdso], that process t has in its memory from
+ * address start up to address end. The caller closes the file with elf_end().
+ * Return the file, or NULL if there is none.
  */
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)

@@ -53,8 +53,8 @@ hex_read(const char **p, uint64_t *v)
 }
 
 /*
- * Add the line from s to end, if it is valid. Return -1 if there is no room for
- * it.
+ * Add to j the line that begins at s and ends before end, if it is valid.
+ * Return -1 if there is no room for it.
  */
 static int
 line_add(struct jit *j, const char *s, const char *end)
@@ -77,7 +77,8 @@ line_add(struct jit *j, const char *s, const char *end)
 CMP(line_cmp, struct line, start)
 
 /*
- * Return the last line of the map that contains pc, or NULL.
+ * Return the line whose range of addresses contains pc, or NULL. If there are
+ * several, return the last one in the map.
  */
 static const struct line *
 line_find(const struct jit *j, uint64_t pc)

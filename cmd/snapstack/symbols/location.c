@@ -136,8 +136,9 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 
 /*
  * Call fn(arg, pl) for each function inlined at pc, innermost first. pc is an
- * address in the DWARF of unit cu. Leave in pl the location in the function
- * that contains them. Return the name of that function in the DWARF, or NULL.
+ * address in the DWARF of unit cu. Finally set pl to the location in the
+ * function into which they are inlined. Return the name of that function in the
+ * DWARF, or NULL.
  */
 static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
@@ -180,7 +181,8 @@ line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 }
 
 /*
- * If the process generated the code at pc, set the function in pl.
+ * Set pl->function to the name of the code at pc if the process generated that
+ * code, and otherwise to NULL. Set pl->jit and pl->offset accordingly.
  */
 static void
 made_find(struct location *pl, struct target *t, const struct frame *f,

@@ -129,9 +129,9 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 }
 
 /*
- * Report the executable to libdwfl if the snapshot has no mapping of it. This
- * is so in cores without NT_FILE. The address of the executable follows from
- * AT_ENTRY (getauxval(3)).
+ * Report the executable to libdwfl if the snapshot has no mapping of it, which
+ * is the case in cores without NT_FILE. The address of the executable follows
+ * from AT_ENTRY (getauxval(3)).
  */
 static void
 exe_add(Dwfl *d, struct target *t)
@@ -211,8 +211,8 @@ modules_use(struct target *t)
 }
 
 /*
- * Write the build ID of module m to hex, of size bytes. If the ID is not known,
- * set hex to "" and return false.
+ * Write the build ID of module m to hex, which has room for size bytes. If the
+ * ID is not known, set hex to "" and return false.
  */
 bool
 module_id(Dwfl_Module *m, char *hex, size_t size)

@@ -58,8 +58,8 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 
 /*
  * Find the functions of unit cu that contain pc, an address in its DWARF. Store
- * them in the array at found, of max elements, outermost first. Return their
- * number.
+ * them, outermost first, in the array at found, which has room for max
+ * elements. Return their number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *found, size_t max)

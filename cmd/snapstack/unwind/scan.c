@@ -54,7 +54,7 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Search the stack of t for a return address, from *sp upwards. The machine of
+ * Search the stack of t from *sp upwards for a return address. The machine of
  * registers r determines what a call looks like. If an address is found, set
  * *pc to it, set *sp to the stack pointer after the return, and return true.
  */

@@ -54,10 +54,10 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer that a thread had before a signal. The thread of t
- * with registers r must be running the signal's handler on an alternate stack
- * (sigaltstack(2)). Search that stack for the kernel's struct ucontext, which
- * describes the stack. Return 0 if there is none.
+ * Return the stack pointer that the thread of t with registers r had before a
+ * signal, if it is running the signal's handler on an alternate stack
+ * (sigaltstack(2)). To find out, search the stack for the kernel's struct
+ * ucontext, which describes an alternate stack. Return 0 if there is none.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

@@ -189,9 +189,9 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Add a frame to the stack; this is a libdwfl callback. A frame outside code
- * ends the stack. Only the first frame may be outside code, after a jump to an
- * invalid address.
+ * Add a frame to the stack; this is a libdwfl callback. A frame whose address
+ * is outside code ends the stack, unless it is the first: the thread may have
+ * jumped to an invalid address.
  */
 static int
 on_frame(Dwfl_Frame *state, void *arg)
@@ -240,9 +240,9 @@ on_frame(Dwfl_Frame *state, void *arg)
 }
 
 /*
- * Guess the next frame from the stack, upwards from *sp, with scan_next(). Add
- * it to st, and set the registers to continue there. Return false if none is
- * found.
+ * Guess the next frame: search the stack with scan_next(), from *sp upwards,
+ * for a return address. Add the frame to st, and set u->now to continue from
+ * it. Return false if none is found.
  */
 static bool
 guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
@@ -278,9 +278,9 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * If the last frame is the code that a signal handler returns to, add the frame
- * that the signal interrupted, set the registers to those of that frame, and
- * return true. Otherwise return false.
+ * If the last frame of st is in the code that signal handlers return to, add
+ * the frame that the signal interrupted, set u->now to the registers of that
+ * frame, and return true. Otherwise return false.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)

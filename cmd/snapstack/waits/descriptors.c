@@ -11,8 +11,8 @@
 enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*
- * Append a time of s seconds and ns nanoseconds to the text of c, preceded by
- * word: "for", "in" or "until".
+ * Append word and a time of s seconds and ns nanoseconds to the text of c. word
+ * is "for", "in" or "until".
  */
 void
 put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
@@ -24,8 +24,8 @@ put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
 }
 
 /*
- * Append to the text of c what open file description id refers to: the
- * addresses or the path of a socket.
+ * Append to the text of c the addresses or the path of the socket that the open
+ * file description with ID id refers to.
  */
 static void
 put_description(struct call *c, uint64_t id)
@@ -60,7 +60,7 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Append to the text of c descriptor number fd and the name of its file. If the
+ * Append descriptor number fd and the name of its file to the text of c. If the
  * file is a socket, also append its addresses. Return false if the file is not
  * known.
  */
@@ -85,9 +85,9 @@ put_leads(struct call *c, int fd)
 }
 
 /*
- * Append what fdinfo says about descriptor fd (proc_pid_fdinfo(5)). For an
- * epoll(7) set these are the descriptors that it watches. For a
- * timerfd_create(2) timer it is the time when it expires.
+ * Append to the text of c what the fdinfo of descriptor number fd says
+ * (proc_pid_fdinfo(5)): for an epoll(7) set, the descriptors that it watches;
+ * for a timerfd_create(2) timer, the time until it expires.
  */
 static void
 put_info(struct call *c, int fd)
@@ -117,9 +117,9 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Append to the text of c descriptor fd and the name of its file. If the file
- * is a socket, also append its addresses. Also append what the file itself is
- * waiting for.
+ * Append descriptor number fd and the name of its file to the text of c. If the
+ * file is a socket, also append its addresses. If the file itself waits for
+ * something, append that, too.
  */
 void
 put_descriptor(struct call *c, int fd)

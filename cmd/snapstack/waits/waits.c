@@ -11,10 +11,11 @@
 #include <string.h>
 
 /*
- * Set *nr and arg to the call in the thread's record (proc_pid_syscall(5)). Set
- * wchan, of size bytes, to the kernel function in which the thread slept
- * (proc_pid_wchan(5)). Both were recorded before the thread was stopped. Return
- * false if the thread has moved since then.
+ * Set *nr and arg to the number and arguments of the call in the thread's
+ * record (proc_pid_syscall(5)). Set wchan, which has room for size bytes, to
+ * the kernel function in which the thread slept (proc_pid_wchan(5)). Both were
+ * recorded before the thread was stopped. Return false if the record has no
+ * call, or if the thread has moved since then.
  */
 static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
@@ -37,9 +38,9 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 
 /*
  * Find out whether the stop interrupted a system call of the thread with
- * registers r. If so, set *nr and arg to that call, and return true. The result
- * of the call is then EINTR, or ERESTARTSYS or a similar code of linux/errno.h,
- * which means that the call will be restarted.
+ * registers r. If so, set *nr and arg to the number and arguments of the call,
+ * and return true. The result of the call is then EINTR, or ERESTARTSYS or a
+ * similar code of linux/errno.h, which means that the call will be restarted.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -69,10 +70,10 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * Return the name of the call that restart_syscall(2) resumes. After an earlier
- * stop, a thread resumes a call with a timeout in this way. On amd64, read the
- * call number from the code: the instruction before the syscall instruction
- * loads it. Return NULL if the name is not known.
+ * Return the name of the call that restart_syscall(2) resumes, or NULL if it is
+ * not known. This is how a thread that was stopped earlier resumes a call with
+ * a timeout. On amd64, take the call number from the instruction before the
+ * syscall instruction, which loads it.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
@@ -90,9 +91,10 @@ code_name(struct target *t, const struct registers *r)
 }
 
 /*
- * Return the name of call nr of c. For restart_syscall(2), return the name of
- * the call being resumed instead, if wchan or the code at the program counter
- * identifies it. Return NULL if the call has no name.
+ * Return the name of system call number nr, which c describes. For
+ * restart_syscall(2), return the name of the call being resumed instead, if
+ * wchan or the code at the program counter identifies it. Return NULL if the
+ * call has no name.
  */
 static const char *
 call_first(const struct call *c, int64_t nr, const char *wchan)
@@ -179,8 +181,9 @@ put_futex(struct call *c)
 }
 
 /*
- * Append the time in the struct timespec at address addr. Calls named *time64
- * use the struct of 64-bit systems.
+ * Append the time in the struct timespec at address addr. It is a point in time
+ * if until is true, and otherwise a duration. Calls named *time64 use the
+ * struct of 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)

@@ -84,7 +84,7 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if it has build ID mem. Return NULL with errstr set if
+ * Open the file at path if its build ID is mem. Return NULL with errstr set if
  * it has another build ID or cannot be opened.
  */
 static struct source *

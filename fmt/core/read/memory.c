@@ -46,9 +46,9 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add len bytes at address addr to the image, from offset off of the core.
- * Holes in the core become zeros. Each part of the core is searched for holes
- * only once, so that the work is bounded by the size of the file.
+ * Add len bytes at address addr to the image. They are at offset off of the
+ * core. Holes in the core become zeros. Each part of the core is searched for
+ * holes only once, so that the work is bounded by the size of the file.
  */
 static int
 add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
@@ -78,9 +78,9 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 }
 
 /*
- * Add up to len bytes at address addr to the image, from offset off of the
- * mapped file src. Pad the last page with zeros after the end of the file, as
- * mmap(2) does. Set *n to the number of bytes added.
+ * Add up to len bytes at address addr to the image. They are at offset off of
+ * the mapped file src. Pad the last page with zeros after the end of the file,
+ * as mmap(2) does. Set *n to the number of bytes added.
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,

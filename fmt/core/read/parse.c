@@ -75,8 +75,8 @@ check_sections(int fd, uint64_t size)
 }
 
 /*
- * Open the ELF file with descriptor fd, and check that it is a core of a known
- * machine.
+ * Open descriptor fd as an ELF file, read its header into *h, and check that it
+ * is a core of a known machine.
  */
 static int
 open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)

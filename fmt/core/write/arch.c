@@ -31,7 +31,8 @@ is(const struct machine *a, const char *name)
 }
 
 /*
- * Set the amd64 registers gp from the registers of a 32-bit thread.
+ * Set the amd64 registers at gp to the registers of a 32-bit thread, which are
+ * at from.
  */
 static void
 narrow_move(uint8_t *gp, const uint8_t *from)
@@ -110,7 +111,8 @@ xsave_move(const struct recfile *x, struct coreregs *r)
 }
 
 /*
- * Set *r to the registers in the Linux record, if it has any for machine a.
+ * Set *r to the registers that the Linux record has for machine a. If it has
+ * none, leave *r alone.
  */
 static void
 linux_regs(const struct machine *a, const struct taskstate *st,
@@ -179,9 +181,9 @@ runs(const struct machine *type, const struct machine *a)
 
 /*
  * Set *a to the machine of thread p of s, chosen by the size of the thread's
- * registers. st is the state of p. If the snapshot does not name a known
- * machine, all machines are tried. *a is NULL if p has no registers. Return 0,
- * or -1 with errstr set if no machine fits.
+ * registers, or to NULL if p has no registers. st is the state of p. If the
+ * snapshot does not name a known machine, all machines are tried. Return 0, or
+ * -1 with errstr set if no machine fits.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,

@@ -8,8 +8,8 @@
 enum { PIECE = 1024 * KB };
 
 /*
- * Copy to out the bytes of core c from offset off up to end, and count them in
- * p.
+ * Copy bytes of core c to out, from offset off up to offset end, and count them
+ * in p.
  */
 static int
 copy_data(struct core *c, struct output *out, uint64_t off, uint64_t end,

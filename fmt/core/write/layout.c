@@ -193,8 +193,8 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 }
 
 /*
- * Add the zeros between offsets start and end of the core to the holes of c, if
- * they are long enough.
+ * Record a hole in c for the zeros from offset start up to offset end of the
+ * core, if they are long enough.
  */
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)
@@ -255,7 +255,7 @@ core_holes(struct core *c)
 }
 
 /*
- * Lay out the core of process p with threads t and mappings v.
+ * Lay out c, the core of process p. t has the threads of p, and v its mappings.
  */
 static int
 core_layout(struct core *c, const struct corethreads *t, struct proc *p,

@@ -74,8 +74,9 @@ walk_look(struct walk *w, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Add the captured memory from start up to end to the last segment. Begin a new
- * segment if open is false, or if at least GAP bytes before start were not
+ * Add the captured memory from address start up to address end to the last
+ * segment of l. Begin a new segment instead if open is false, if the last
+ * segment has no captured memory, or if at least GAP bytes at its end were not
  * captured.
  */
 static int

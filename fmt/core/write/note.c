@@ -141,8 +141,8 @@ is_file(const struct vma *v)
 }
 
 /*
- * Append to b the file name s, from /proc/PID/maps, and a NUL. Replace each
- * "\012" in s with a newline (see proc_pid_maps(5)).
+ * Append the file name s and a NUL to b. s is from /proc/PID/maps: replace each
+ * "\012" in it with a newline (see proc_pid_maps(5)).
  */
 static void
 name_add(struct buf *b, const char *s)

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Return the siginfo (SIGINFO bytes) of the signal that the thread with state
- * st received. Return NULL if it received none. Also return NULL for a
- * ptrace(2) stop, which snap itself caused; such a stop is recognized by the
- * event in the second byte of si_code.
+ * Return the siginfo (SIGINFO bytes) of the signal that a thread received. st
+ * is the state of the thread. Return NULL if it received none. Also return NULL
+ * for a ptrace(2) stop, which snap itself caused; such a stop is recognized by
+ * the event in the second byte of si_code.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -49,9 +49,9 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Add thread p to t if it has registers. The first thread found that received a
- * signal is put before all others. *known is true once that thread has been
- * found.
+ * Add thread p to t if it has registers. Put it before all others if it is the
+ * first thread found that received a signal. *known says whether such a thread
+ * has been found.
  */
 static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,

@@ -151,8 +151,9 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the lowest descriptor of t that is not below least and refers to the
- * open file whose number in the record is key. Return NULL if there is none.
+ * Among the descriptors of t that refer to the open file whose number in the
+ * record is key, return the lowest that is not below the bound least. Return
+ * NULL if there is none.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)

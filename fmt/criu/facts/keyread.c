@@ -13,8 +13,8 @@
 
 /*
  * Set f->path to the path in the current line of w, where each byte is written
- * as two hexadecimal digits. Return 0, 1 if the line is malformed, or -1 with
- * errstr set.
+ * as two hexadecimal digits. Return 0 on success, 1 if the line is malformed,
+ * or -1 with errstr set.
  */
 int
 makekey_path(struct makeopen *f, struct words *w)
@@ -34,8 +34,8 @@ makekey_path(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set *a to the address and the port in the current line of w. Return 0, 1 if
- * the line is malformed, or -1 with errstr set.
+ * Set *a to the address and the port in the current line of w. Return 0 on
+ * success, 1 if the line is malformed, or -1 with errstr set.
  */
 static int
 address_read(struct makeaddress *a, struct words *w)

@@ -314,9 +314,9 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * Return a mount point, in snap's own namespace, below the directory that
- * becomes the root of the mount namespace that criu creates. Return NULL if
- * there is none.
+ * criu creates a mount namespace whose root is a directory of snap's own
+ * namespace. Return a mount point below that directory, or NULL if there is
+ * none.
  */
 const char *
 makemount_below(const struct criumake *m)

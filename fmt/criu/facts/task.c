@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* lowest ID of a process in images; criu itself has 1 */
 
 /*
- * Find the line for key in t's status, and store at most max of its numbers,
- * written in the given base, in v. Return how many numbers the line has, which
- * may be more than max, or 0 if there is no such line.
+ * Find the line for key in t's status, whose numbers are written in the given
+ * base. Store at most max of them in v. Return how many numbers the line has,
+ * which may be more than max. Return 0 if there is no such line.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -63,8 +63,8 @@ task_read(struct maketask *t)
 PCMP(task_cmp, struct maketask, proc->pid)
 
 /*
- * Link the threads of each process through their member thread, in the order of
- * the snapshot.
+ * Link the threads of each process through the member called thread, in the
+ * order of the snapshot.
  */
 static void
 threads_link(struct criumake *m)
@@ -204,8 +204,9 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the ID that images use for the resources of process t. For resources
- * that t shares with an earlier process, this is the ID of that process.
+ * Return the ID that images use for the resources of process t. If t shares its
+ * descriptor table with an earlier process, images use the ID of that process
+ * for the table.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -271,9 +272,9 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 
 /*
  * Find a process or thread that was captured together with t and has a file
- * called name in its record. It must be in the same namespace ns (such as
- * "ns/net") as t, unless ns is NULL. Return the first one, or NULL if there is
- * none.
+ * called name in its record. It must also be in the same namespace as t; ns
+ * says which, such as "ns/net", or is NULL if the namespace does not matter.
+ * Return the first one, or NULL if there is none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

@@ -94,8 +94,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add to the set *leave the kinds named in list, separated by commas. Return 0,
- * or -1 with errstr set to a message that lists all names.
+ * Add the kinds that list names, separated by commas, to the set *leave. Return
+ * 0, or -1 with errstr set to a message that lists all names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -237,7 +237,7 @@ make_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m that the images use this feature, which needs a newer criu.
+ * Record in m that the images use the given feature, which needs a newer criu.
  */
 void
 make_since(struct criumake *m, enum makesince feature)
@@ -292,9 +292,9 @@ make_word(const struct criumake *m, const char *option, const char *value)
 }
 
 /*
- * Report reason r through o->warn. obstacles is the set of kinds that prevent
- * writing. If the set is empty, report that the thing is left out. Otherwise
- * report the reason only if its kind is in the set.
+ * Report reason r through o->warn if its kind is in obstacles, the set of kinds
+ * that prevent writing. If that set is empty, report that what r describes is
+ * left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -386,9 +386,10 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Record a reason for each range of pages that im lacks between start and end.
- * A page is missing from the snapshot if it could not be read. im may be NULL.
- * whose and pid name the owner of the memory. Return 0, or -1 with errstr set.
+ * Record a reason for each range of pages between the addresses start and end
+ * that im lacks, for example because they could not be read. im may be NULL.
+ * whose and pid say whose memory it is, for example "process" and a process ID.
+ * Return 0, or -1 with errstr set.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Return true if fd refers to a directory in the stack of directories from top
- * to last.
+ * Return true if fd refers to one of the stacked directories, from the
+ * directory top down to the directory last.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)
@@ -77,9 +77,10 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the directory path, and the parents that it is stacked on. A parent that
- * cannot be opened is not an error: the member why of the directory stacked on
- * it then gives the reason. Return the directory, or NULL with errstr set.
+ * Open the directory at path, and the parents that it is stacked on. A parent
+ * that cannot be opened is not an error: the member why of the directory
+ * stacked on it then gives the reason. Return the directory, or NULL with
+ * errstr set.
  */
 struct imgdir *
 imgdir_open(const char *path)

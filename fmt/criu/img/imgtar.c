@@ -54,8 +54,9 @@ member_find(const struct imgdir *d, const char *name)
 }
 
 /*
- * If m is a file inventory.img in any directory, return the length of that
- * directory's path, including the "/" at its end. Otherwise return -1.
+ * If archive member m is called inventory.img, in any directory, return the
+ * length of that directory's path, including the "/" at its end. Otherwise
+ * return -1.
  */
 static ssize_t
 inventory_dir(const struct tarmember *m)

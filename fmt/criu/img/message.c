@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Allocate n zeroed elements of size bytes each, owned by a. Return them, or
- * NULL with errstr set.
+ * Allocate n zeroed elements of size bytes each, which a then owns. Return
+ * them, or NULL with errstr set.
  */
 void *
 msgs_get(struct msgs *a, size_t n, size_t size)
@@ -24,7 +24,7 @@ msgs_get(struct msgs *a, size_t n, size_t size)
 }
 
 /*
- * Return a copy of string s, owned by a, or NULL with errstr set.
+ * Return a copy of string s, which a then owns, or NULL with errstr set.
  */
 char *
 msgs_string(struct msgs *a, const char *s)
@@ -49,8 +49,8 @@ msgs_free(struct msgs *a)
 }
 
 /*
- * Allocate n consecutive messages of type d, owned by a. Return them, or NULL
- * with errstr set.
+ * Allocate n consecutive messages of type d, which a then owns. Return them, or
+ * NULL with errstr set.
  */
 static void *
 msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
@@ -79,8 +79,8 @@ field_at(const ProtobufCMessage *m, size_t off)
 }
 
 /*
- * Set the message field of m at offset off to a new message, owned by a. Return
- * the new message, or NULL with errstr set.
+ * Set the message field of m at offset off to a new message, which a then owns.
+ * Return the new message, or NULL with errstr set.
  */
 void *
 msg_part(struct msgs *a, ProtobufCMessage *m, size_t off)
@@ -114,7 +114,8 @@ field_width(const ProtobufCFieldDescriptor *f)
 
 /*
  * Set the repeated field of m at offset off to n new messages, or n zeros,
- * owned by a. Return the array of messages or numbers, or NULL with errstr set.
+ * which a then owns. Return the array of messages or numbers, or NULL with
+ * errstr set.
  */
 void *
 msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
@@ -140,9 +141,9 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
 }
 
 /*
- * Append a new message, owned by a, to the repeated field of m at offset off.
- * No other function may have filled that field. Return the new message, or NULL
- * with errstr set.
+ * Append a new message, which a then owns, to the repeated field of m at offset
+ * off. No other function may have filled that field. Return the new message, or
+ * NULL with errstr set.
  */
 void *
 msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
@@ -211,8 +212,8 @@ number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
 }
 
 /*
- * Advance *fields past its first word. Return the field of message m with that
- * name, or NULL if m has no such field.
+ * Advance *fields past its first word. Return the field of message m that this
+ * word names, or NULL if m has no such field.
  */
 static const ProtobufCFieldDescriptor *
 field_next(const ProtobufCMessage *m, const char **fields)
@@ -228,9 +229,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set numeric fields of m to the numbers at v, each cut to the width of its
- * field. fields lists the field names, one for each number. If m has no field
- * of some name, skip the name and its number.
+ * Set the numeric fields of m that fields names to the numbers at v, one for
+ * each name, each cut to the width of its field. If m has no field with one of
+ * the names, skip that name and its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,9 +244,9 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Copy numeric fields of m to the numbers at v. fields lists their names, one
- * for each number. If m has no field of some name, leave its number unchanged.
- * Return the number of names.
+ * Copy the numeric fields of m that fields names to the numbers at v, one for
+ * each name. If m has no field with one of the names, leave its number
+ * unchanged. Return the number of names.
  */
 size_t
 msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)

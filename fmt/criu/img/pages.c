@@ -101,7 +101,7 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Parse the pagemap image called name, the len bytes at data, into *out. page
+ * Parse the len bytes at data, the pagemap image called name, into *out. page
  * is the page size in bytes. Set *bytes to the size that its pages image must
  * have. The caller frees *out with pagemap_free(), even on failure. Return 0,
  * or -1 with errstr set.
@@ -145,9 +145,9 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m. Fail if its size is less than bytes: criu would
- * loop forever on it. Fail also if its size is not a multiple of the page size:
- * the image is then damaged.
+ * Open the pages image of m, unless bytes is 0. Fail if the size of the image
+ * is less than bytes: criu would loop forever on it. Fail also if the size is
+ * not a multiple of the page size: the image is then damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
@@ -278,9 +278,10 @@ pagemap_behind(const struct pagemap *m, uint64_t addr)
 
 /*
  * Look up the page at addr, a multiple of the page size, in m and its parents.
- * Set *w to describe the w->len bytes from addr, and *src to their source.
- * Return 1 on success, or 0 if m has no entry for the page. Return -1 with
- * errstr set if the page should be in a parent but is not.
+ * Set *w to describe w->len bytes that begin at addr, and *src to their source,
+ * or to NULL if PE_PRESENT is not set. Return 1 on success, or 0 if m has no
+ * entry for the page. Return -1 with errstr set if the page should be in a
+ * parent but is not.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -342,7 +343,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin in b a pagemap image that refers to pages-ID.img, where ID is id.
+ * Begin a pagemap image in b. It refers to pages-ID.img, where ID is id.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)

@@ -88,8 +88,8 @@ fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
 }
 
 /*
- * Set x to the parts of xstate f that criu restores, and *lost to the XSTATE_BV
- * bits of the other parts in use.
+ * Set x to the parts of the xstate in file f that criu restores, and *lost to
+ * the XSTATE_BV bits of the other parts in use.
  */
 static int
 xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,

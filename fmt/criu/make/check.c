@@ -12,9 +12,10 @@
 #include <string.h>
 
 /*
- * Record an obstacle if the leader of t's session is not restored. If t and the
- * root process are in the same session, record only a note that the processes
- * join criu's session.
+ * Record an obstacle if the leader of t's session is not restored. However, if
+ * t and the root process are in the same session, and the root process is not
+ * the first in its pid namespace, record only a note that the processes join
+ * criu's session.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -109,11 +110,12 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
 }
 
 /*
- * Record what t shares with other processes to be restored. Set t->files if t
- * shares a descriptor table. Record an obstacle if t shares anything else,
- * because criu restores such sharing only between threads. For each resource,
- * the record of t names the first process that shares it. That process may not
- * be restored itself, so its member first points to the first one that is.
+ * Record what t shares with other processes that are to be restored. Set
+ * t->files if t shares a descriptor table. Record an obstacle if t shares
+ * anything else, because criu restores such sharing only between threads. For
+ * each resource, the record of t names the first process that shares it. That
+ * process is not always among those restored: its member first points to the
+ * first restored process that shares the resource.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -271,8 +273,8 @@ environ_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if process t as a whole cannot be restored. m->root must
- * be set. The processes before t in m->order must have been checked.
+ * Record an obstacle if process t as a whole cannot be restored. The caller
+ * must have set m->root, and checked the processes before t in m->order.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)

@@ -211,7 +211,7 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set in c the state that every thread has, for thread t of process p. comm is
+ * Set in c, for thread t of process p, the state that every thread has. comm is
  * the name of the thread. Record a reason if something is missing. Return 0, or
  * -1 with errstr set.
  */

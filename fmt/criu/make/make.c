@@ -40,9 +40,9 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record an obstacle: process t has an io_uring without a descriptor, as
- * worker, a kernel thread of t, shows. Do nothing if an io_uring of t is
- * already recorded.
+ * Record as an obstacle that process t has an io_uring without a descriptor.
+ * worker, a kernel thread of t, shows that there is one. Do nothing if an
+ * io_uring of t is already recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -115,8 +115,9 @@ make_all(struct criumake *m)
 }
 
 /*
- * Return true if s was captured by snap(1) with everything that a restore
- * needs.
+ * Return true if s has records of snap(1) from which images can be made. A
+ * process of s then has the file pages, observed or shares in its record, or is
+ * a zombie.
  */
 bool
 criumake_can(struct snap *s)

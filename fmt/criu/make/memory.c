@@ -6,8 +6,9 @@
 #include "criumake.h"
 
 /*
- * Append to pagemap image b entries with these flags for the pages of memory im
- * from start up to end. im may be NULL. page is the page size in bytes.
+ * Append entries with these flags to pagemap image b, for the pages of memory
+ * im from address start up to address end. im may be NULL. page is the page
+ * size in bytes.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
@@ -38,9 +39,9 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 }
 
 /*
- * Append to pagemap image b entries for pages of t from start up to end, but
- * only for pages of private mappings that are to be restored. page is the page
- * size in bytes.
+ * Append entries to pagemap image b for the pages of t from address start up to
+ * address end, but only for pages of private mappings that are to be restored.
+ * page is the page size in bytes.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,

@@ -123,7 +123,7 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 }
 
 /*
- * Append a timer created by timer_create(2) to c. v has the numbers from the
+ * Append to c a timer that timer_create(2) created. v has the numbers from the
  * timer's line, in the order in which timers_set() reads them.
  */
 static int
@@ -177,7 +177,7 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 
 /*
  * Return the signal that stopped process t. If none is recorded, return
- * SIGSTOP. The signal is recorded with the ptrace stop that snap saw
+ * SIGSTOP. The signal is in the siginfo of the ptrace stop that snap saw
  * (PTRACE_EVENT_STOP in ptrace(2)).
  */
 static uint32_t
