@@ -100,7 +100,7 @@ buf_check(const struct buf *b)
 }
 
 /*
- * Shrink the allocation of b to its length. Use it for bytes that stay in
+ * Shrink the allocation of b to its length. This is for a buffer that stays in
  * memory and will not grow.
  */
 void

@@ -11,10 +11,10 @@ enum { SAFE = 15 }; /* a number of this many digits, in base 16 or less, is
 		       below 2^60 */
 
 /*
- * Parse digits at s into *num. Stop at end, or at the first byte that is not a
- * digit. base is at most 16; letters are lower-case. If the number is 2^64 or
- * more, set *over to true and *num to UINT64_MAX. Return a pointer to the byte
- * after the digits. If there are none, return s and set *num to 0.
+ * Parse the digits between s and end into *num. Stop at the first byte that is
+ * not a digit. base is at most 16; letters are lower-case. If the number is
+ * 2^64 or more, set *over to true and *num to UINT64_MAX. Return a pointer to
+ * the byte after the digits. If there are none, return s and set *num to 0.
  */
 const char *
 digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,

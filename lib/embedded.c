@@ -113,8 +113,8 @@ embedded_add(struct snap *s, const struct vma *v, struct source *src,
 /*
  * Add to snapshot s an embedded file of size bytes for the shared memory or
  * deleted file that v maps. Its mem gets the bytes of src, the source of a
- * file, in whole pages and without holes. Return the new entry, or NULL with
- * errstr set.
+ * file, except pages that are holes. Return the new entry, or NULL with errstr
+ * set.
  */
 struct proc *
 embedded_addmem(struct snap *s, const struct vma *v, struct source *src,

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Read len bytes at offset off of file fd into buf. Return the number of bytes
- * read. If that is less than len, set errno: 0 at the end of the file,
- * otherwise the error that ended the read.
+ * Read len bytes of file fd into buf. off is the offset of the first of them in
+ * the file. Return the number of bytes read. If that is less than len, set
+ * errno: 0 at the end of the file, otherwise the error that ended the read.
  */
 size_t
 full_pread(int fd, void *buf, size_t len, uint64_t off)

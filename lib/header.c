@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Parse line, the first line of a snapshot (or NULL), into *h. *h then borrows
- * from line.
+ * Parse line, the first line of a snapshot (or NULL), into *h. *h then points
+ * into line, which must outlive it.
  */
 void
 header_parse(struct header *h, const char *line)

@@ -203,8 +203,9 @@ segment_take(struct segment *s, struct segment *from)
 }
 
 /*
- * Make an empty image of process p. The caller stores it in p->text or p->mem,
- * as kind says; then p owns it. Return the image, or NULL with errstr set.
+ * Make an empty image of process p. kind tells whether it is for p->text or
+ * p->mem; the caller stores the image there, and p then owns it. Return the
+ * image, or NULL with errstr set.
  */
 struct image *
 image_new(struct proc *p, enum image_kind kind)
@@ -278,9 +279,9 @@ image_section(struct image *im)
 }
 
 /*
- * Insert segment s, which is fully described, into image im. It covers segments
- * of earlier sections. Earlier segments of its own section cover it. im takes
- * ownership of s, even on failure. Return 0, or -1 with errstr set.
+ * Insert segment s, which is fully described, into image im. s covers segments
+ * of earlier sections, but is covered by earlier segments of its own section.
+ * im takes ownership of s, even on failure. Return 0, or -1 with errstr set.
  */
 int
 image_insert(struct image *im, struct segment *s)

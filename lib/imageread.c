@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * Read up to len bytes at offset off of segment s into buf. Do not read past
- * the end of an extent. Return the number of bytes read, or -1 with errstr set.
+ * Read up to len bytes of segment s into buf. off is the offset of the first of
+ * them in the segment. Do not read past the end of an extent. Return the number
+ * of bytes read, or -1 with errstr set.
  */
 static ssize_t
 segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
@@ -130,9 +131,9 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Store in *sp the properties of address addr of im, and the last address of
- * the range from addr on that shares them. A run of at least HOLE_KB all-zero
- * kilobytes counts as a hole.
+ * Describe in *sp a range of addresses of im that begins at address addr: the
+ * properties that these addresses have in common, and the last of them. A run
+ * of at least HOLE_KB all-zero kilobytes counts as a hole.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)

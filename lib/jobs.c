@@ -46,7 +46,7 @@ struct jobs {
 };
 
 /*
- * Do the next submitted job. The caller holds the lock, which is released
+ * Do the next submitted job. The caller must hold the lock, which is released
  * during the job.
  */
 static void
@@ -177,8 +177,8 @@ jobs_submit(struct jobs *r, bool easy)
 
 /*
  * Do a job in the caller's thread. Keep the caller's error string, since the
- * caller may be about to return an error. The caller holds the lock, as it does
- * for jobs_work().
+ * caller may be about to return an error. The caller must hold the lock, as for
+ * jobs_work().
  */
 static void
 jobs_help(struct jobs *r)

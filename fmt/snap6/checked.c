@@ -69,8 +69,9 @@ kept_take(struct checked *z, uint64_t mb, bool any)
 }
 
 /*
- * Keep the bytes of megabyte m. If there is no room, replace the megabyte that
- * has been kept longest. Set m->data to NULL.
+ * Move m, with its bytes, to z->kept, and set m->data to NULL. If there is no
+ * room, replace the megabyte that has been kept longest. Do nothing if m has no
+ * bytes.
  */
 static void
 kept_give(struct checked *z, struct megabyte *m)
@@ -153,8 +154,8 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * Copy n raw pages from data to buf. In data a tag precedes each page; the tags
- * are not copied. Return false if a tag is not that of a raw page.
+ * Copy n raw pages from data to buf, without the tag that precedes each page in
+ * data. Return false if a tag is not that of a raw page.
  */
 static bool
 pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
@@ -165,7 +166,7 @@ pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
 }
 
 /*
- * Read the pages of run into buf, after checking their megabytes. m is the
+ * Read the pages of *run into buf, after checking their megabytes. m is the
  * megabyte checked last. Its bytes are used if they are in memory; otherwise
  * the pages are read from the stream. Return SOURCE_OK; SOURCE_LOST if a
  * megabyte is damaged; or -1 with errstr set.

@@ -25,9 +25,9 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read the whole stream of r, and find the damaged megabytes with the checksums
- * in its trailer. A megabyte that cannot be read is also damaged. Record them
- * in r->damage, and warn of them. Return 0, or -1 with errstr set.
+ * Read the whole stream of r, and compare each megabyte with its checksum in
+ * the trailer. Those that differ or cannot be read are damaged: record them in
+ * r->damage, and warn of them. Return 0, or -1 with errstr set.
  */
 static int
 damage_find(struct reader *r)

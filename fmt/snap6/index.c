@@ -142,8 +142,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read from the index the segments of a text or mem record, as kind says.
- * Return 0, or -1 with errstr set.
+ * Read the segments of one record from the index. kind tells whether it is a
+ * text or a mem record. Return 0, or -1 with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -194,8 +194,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Check that a record of process x->pid is at the current offset of the stream.
- * name is its type. Return 0, or -1 with errstr set.
+ * Check that a record of process x->pid is at the current offset of the stream,
+ * and that its type is the one called name. Return 0, or -1 with errstr set.
  */
 static int
 check_head(struct ixreader *x, const char *name)

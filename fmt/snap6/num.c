@@ -100,10 +100,11 @@ reader_short(struct reader *r, const char *part)
 }
 
 /*
- * Read a number into *num: blanks, digits and blanks. It has 12 bytes, the last
- * of which is a blank. If that byte is a digit, the number continues up to the
- * next byte that is not a digit, which must be a blank. label is its name for
- * messages. Return 0, or -1 with errstr set.
+ * Read a number into *num. It consists of blanks, digits and blanks: 12 bytes
+ * in all, the last of which is a blank. If the twelfth byte is a digit instead,
+ * the number ends with the first byte after it that is not a digit, which must
+ * be a blank. label is the name of the number for messages. Return 0, or -1
+ * with errstr set.
  */
 int
 read_num(struct reader *r, const char *label, uint64_t *num)
@@ -175,8 +176,8 @@ read_line(struct reader *r, const char *label, size_t done, char nul,
 
 /*
  * Append the next n bytes of the stream of r to b. Memory is allocated only as
- * they arrive, because a damaged stream may state a huge n. Return 0, or -1
- * with errstr set.
+ * the bytes arrive, because a damaged stream may state a huge n. Return 0, or
+ * -1 with errstr set.
  */
 int
 read_bytes(struct reader *r, struct buf *b, uint64_t n)
@@ -226,9 +227,9 @@ reader_copies(const struct reader *r)
 }
 
 /*
- * Return true if r may read a trailer at the end of the stream first. It may
- * not if the stream is to be scanned, or if pages are copied while the stream
- * is read in order.
+ * Return true if r can read a trailer at the end of the stream first: the
+ * stream is not to be scanned, and no pages are copied while it is read in
+ * order.
  */
 bool
 reader_seeks(const struct reader *r)
@@ -237,8 +238,8 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Add n bytes to the memory needed to describe the stream of r. Return 0, or -1
- * with errstr set if that is too much for a stream of this size.
+ * Count n more bytes of memory as needed to describe the stream of r. Return 0,
+ * or -1 with errstr set if the sum is too much for a stream of this size.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

@@ -88,8 +88,8 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
- * Add n bytes to the memory needed to describe the segments of x. Return 0, or
- * -1 with errstr set if that is too much for a file of this size.
+ * Count n more bytes of memory as needed to describe the segments of x. Return
+ * 0, or -1 with errstr set if the sum is too much for a file of this size.
  */
 static int
 memory_hold(struct indexed *x, uint64_t n)
@@ -154,8 +154,8 @@ mark_raws(struct indexed *x, struct mark *m)
 
 /*
  * Describe the next n pages of segment d as identical to n consecutive raw
- * pages, the first of which has the ordinal number first. Return 0, or -1 with
- * errstr set.
+ * pages. first is the ordinal number of the first of these raw pages. Return 0,
+ * or -1 with errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -389,8 +389,8 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Check a reference to n raw pages, the first of which has the ordinal number
- * first. all is the number of raw pages before the reference. A page shorter
+ * Check a reference to n raw pages. first is the ordinal number of the first of
+ * them, and all is the number of raw pages before the reference. A page shorter
  * than a kilobyte cannot be referred to. Return 0 if the reference is valid,
  * else -1 with errstr set.
  */

@@ -104,7 +104,8 @@ stream_scan(struct reader *r)
 }
 
 /*
- * Read a stream with the index in its trailer. Return 0, or -1 with errstr set.
+ * Read a stream by means of the index in its trailer. Return 0, or -1 with
+ * errstr set.
  */
 static int
 stream_index(struct reader *r)

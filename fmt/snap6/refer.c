@@ -26,10 +26,9 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Write to room a reference to address addr. Also store it in saved, so that
- * the next references can be made from it. Update *n, the length of the
- * reference in saved; it is 0 if there is none that can be reused. Return a
- * pointer to the end of the reference in room.
+ * Write to room a reference to address addr. If *n is not 0, saved contains an
+ * earlier reference of *n bytes, which is reused if possible. Update saved and
+ * *n for the next call. Return a pointer to the end of the reference in room.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,

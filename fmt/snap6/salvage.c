@@ -89,8 +89,8 @@ loss_report(struct lossreport *t)
 }
 
 /*
- * Record that the page from address start up to end was lost because megabyte
- * mb of the stream is damaged.
+ * Record that one page was lost because megabyte mb of the stream is damaged.
+ * The page extends from address start up to end.
  */
 static void
 loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
@@ -203,9 +203,9 @@ rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 }
 
 /*
- * After a read error, mark all mapped memory of p that has not been read as
- * missing. l has the mappings of p. Set *lost to true if there is any such
- * memory. Return 0, or -1 with errstr set.
+ * After a read error, mark as missing all mapped memory of p that has not been
+ * read. l has the mappings of p. Set *lost to true if there is any such memory.
+ * Return 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)

@@ -139,8 +139,8 @@ refer_address(const struct reader *r, const struct image *im, char type,
  * the address and type of the reference. Set *kb to the page's kilobyte in the
  * segment. Set *more to the number of further kilobytes that are certainly in
  * the same segment. If several segments have the address, use the one that is
- * visible there at this point. Return the segment, or NULL with errstr set if
- * there is none.
+ * visible there at this point of the stream. Return the segment, or NULL with
+ * errstr set if there is none.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
@@ -220,8 +220,8 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 }
 
 /*
- * Read a reference of the given type (m or t), and those that continue it, as
- * one run. Return 0, or -1 with errstr set.
+ * Read a reference of the given type (m or t), and the references that continue
+ * it, as one run. Return 0, or -1 with errstr set.
  */
 static int
 read_refer(struct reader *r, char type)

@@ -295,9 +295,9 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 }
 
 /*
- * Append the beginning of the trailer to b: its first line, and its files up to
- * the contents of "end". The files are "before", "sums", "index" (if index is
- * true) and "end".
+ * Append the beginning of the trailer to b: its first line, and its files
+ * "before", "sums", "index" (if index is true) and "end". Of "end", append only
+ * the header, not the contents.
  */
 static void
 trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
@@ -322,9 +322,9 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 }
 
 /*
- * Build the trailer in b, which is empty, from the checksums s and the index x.
- * The index is left out if the trailer with it would take more than 1% of the
- * stream. Return 0, or -1 with errstr set.
+ * Build in b, which must be empty, the trailer with the checksums s and the
+ * index x. The index is left out if the trailer with it would take more than 1%
+ * of the stream. Return 0, or -1 with errstr set.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

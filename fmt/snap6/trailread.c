@@ -154,8 +154,8 @@ trailer_parse(struct trailer *t, uint64_t pos)
  * Parse the record in b, which begins at offset pos of its stream, as the
  * trailer *t. t takes over the data of b, and t->pos becomes pos, even on
  * failure. Free t with trailer_free() in any case. Return 0. Return -1 with
- * errstr set if it is not a valid trailer; t->moved is then true if only the
- * offset stated in the trailer is wrong.
+ * errstr set if the record is not a valid trailer; t->moved is then true if
+ * only the offset stated in the trailer is wrong.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -205,9 +205,10 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 
 /*
  * Find the trailer at the end of a stream, and read it into t. Afterwards the
- * stream is at its start. Free t with trailer_free(). Return 1; 0 if there is
- * no trailer; or -1 with errstr set on a read error. If the trailer is not
- * valid, return 0 with errstr set, and t as after trailer_take().
+ * stream is at its start. Free t with trailer_free(). Return 1 if the trailer
+ * is valid. Return 0 if there is none. If there is one that is not valid, also
+ * return 0, but with errstr set, and t as after trailer_take(). Return -1 with
+ * errstr set on a read error.
  */
 int
 trailer_find(struct trailer *t, struct input *in)

@@ -360,8 +360,8 @@ snap6_begin(struct output *out, const char *header,
 }
 
 /*
- * Write the trailer, unless the snapshot has a process with number 0. The
- * trailer is a record of that process. Return 0, or -1 with errstr set.
+ * Write the trailer, which is a record of process 0. Write none if the snapshot
+ * itself has a process 0. Return 0, or -1 with errstr set.
  */
 static int
 write_trailer(struct snap6 *w)

@@ -109,7 +109,7 @@ name_read(const uint8_t *p, char **name)
 }
 
 /*
- * Parse the header at p, of TAR_BLOCK bytes, into m, which must be empty.
+ * Parse the header of TAR_BLOCK bytes at p into m, which must be empty.
  * Everything in m but pos is set. Return 0, or -1 with errstr set.
  */
 int

@@ -97,8 +97,8 @@ name_tidy(char *name)
 }
 
 /*
- * Give member m the name, link, size and type from an extended header or long
- * name before its header, if there is one. Normalize the name.
+ * If an extended header or long name preceded the header of member m, give m
+ * the name, link, size and type that it states. Normalize the name.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)
@@ -166,8 +166,8 @@ member_keep(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Read the member whose header is in block. m must be empty; the member is
- * built in it. The caller clears m. Return 0, or -1 with errstr set.
+ * Read the member whose header is in block. Build it in m, which must be empty,
+ * and which the caller must clear. Return 0, or -1 with errstr set.
  */
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)

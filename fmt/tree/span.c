@@ -56,10 +56,10 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *found to the lowest address from first to last (inclusive) at which im
- * has data or, if data is false, at which im has none. If im is the memory of a
- * process, m is that process. If im is a text, m is NULL. Return false if there
- * is no such address.
+ * Search im from address first to address last (inclusive) for addresses that
+ * have data or, if data is false, for addresses that have none. Set *found to
+ * the lowest of them. Return false if there is none. If im is the memory of a
+ * process, m is that process. If im is a text, m is NULL.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,

@@ -35,7 +35,8 @@ struct rooter {
  * Return a relative copy of the absolute path name, which has len bytes. The
  * copy has no leading slash, no empty components and no "." components. The
  * caller frees it. Return NULL if name is not a valid path or contains "..". If
- * memory runs out, also set *ok to false, and errstr.
+ * memory runs out, return NULL with errstr set and *ok set to false. In all
+ * other cases, *ok becomes true.
  */
 static char *
 path_clean(const char *name, size_t len, bool *ok)
@@ -114,10 +115,10 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add mapped files to root/: existing files if which is KEPT, deleted files if
- * it is DELETED_FILES, or all files if it is AS_MAPPED. For DELETED_FILES,
- * remove " (deleted)" from the end of each name. For AS_MAPPED, use the name
- * that maps shows. Return 0, or -1 with errstr set.
+ * Add mapped files to root/, as selected by the last argument: existing files
+ * for KEPT, deleted files for DELETED_FILES, or all files for AS_MAPPED. For
+ * DELETED_FILES, remove " (deleted)" from the end of each name. For AS_MAPPED,
+ * use the name that maps shows.
  */
 static int
 add_mapped(struct rooter *r, enum named which)

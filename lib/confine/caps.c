@@ -21,8 +21,8 @@ caps_get(struct __user_cap_data_struct *d)
 }
 
 /*
- * Make the permitted capabilities in keep effective, and no others. If forget
- * is set, drop the others for good.
+ * Make effective those of the permitted capabilities that are in keep, and no
+ * others. If forget is set, drop the others for good.
  */
 static void
 caps_set(uint32_t keep, bool forget)
@@ -43,9 +43,9 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Return true if path can be accessed in this mode without capabilities, or
- * does not exist. A directory must also belong to us, since files in another
- * user's directory may belong to anyone.
+ * Return true if path is NULL, does not exist, or can be accessed without
+ * capabilities; mode is as for access(2). A directory must also belong to us,
+ * since files in another user's directory may belong to anyone.
  */
 static bool
 can_have(const char *path, int mode)

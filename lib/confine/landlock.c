@@ -61,8 +61,8 @@ rights_known(long version)
 }
 
 /*
- * Add a rule that grants the rights in access to file fd, except those missing
- * from known. If fd is a directory, the rule covers everything below it. Ignore
+ * Add a rule for file fd. It grants the rights in access that are also in
+ * known. If fd is a directory, the rule covers everything below it. Ignore
  * errors: if the rule was needed, opening the file fails later. A file outside
  * of file systems, such as a pipe, needs no rule.
  */

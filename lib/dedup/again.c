@@ -86,9 +86,9 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Append to block b the n kilobytes that were described earlier from place on,
- * or as many of them as fit. If n is BLOCK or more, the kilobytes need a block
- * of their own, so do nothing unless b is empty.
+ * The n kilobytes that start at place were described earlier. Append them to
+ * block b, or as many of them as fit. If n is BLOCK or more, they need a block
+ * of their own: then append all of them if b is empty, otherwise none.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

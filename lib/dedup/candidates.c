@@ -23,10 +23,10 @@ block_page(const struct block *b, size_t i)
 
 /*
  * Compare pages of block b with the pages at their places in target. page lists
- * n pages of b; compare the first ones, as many as have their targets in the
- * same source. Set the target of a page to PLACE_NONE if the two differ or the
- * target cannot be read. Return the number of pages compared, or -1 with errstr
- * set.
+ * n pages of b. Compare the first of these, but at most TOGETHER, and stop
+ * before a page whose target is in another source. Set the target of a page to
+ * PLACE_NONE if the two differ or the target cannot be read. Return the number
+ * of pages compared, or -1 with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,

@@ -180,7 +180,7 @@ judge_checked(struct dedup *d, const struct block *b)
 
 /*
  * Return how many of the n places, starting at place, have the same verdict as
- * the first. The places have identities and are in earlier blocks of d. Set
+ * the first. The places must have identities and be in earlier blocks of d. Set
  * *verdict to that verdict. Set *target to the place of the page that equals
  * the first one; for a page that was written raw, this is place itself.
  */
@@ -245,8 +245,8 @@ judge_identical(struct dedup *d, const struct block *b)
 }
 
 /*
- * Record the outcome of each page of b whose identity may occur again. Record
- * none for pages that were written raw. Return 0, or -1 with errstr set.
+ * Record the outcome of each page of b whose identity may occur again, except
+ * of pages that were written raw. Return 0, or -1 with errstr set.
  */
 static int
 outcomes_record(struct dedup *d, const struct block *b)

@@ -100,10 +100,11 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Report finding f, for the kilobytes of block b from index i on, after setting
- * all its members but verdict, n, data and why. If these kilobytes equal
- * earlier ones, target is the place of the earlier ones; then limit f->n to the
- * segment that contains target.
+ * Complete and report finding f, for the kilobytes of block b from index i on.
+ * The caller must have set the members verdict, n, data and why of f; the
+ * others are set here. If these kilobytes equal earlier ones, target is the
+ * place of the earlier ones; then limit f->n to the segment that contains
+ * target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,

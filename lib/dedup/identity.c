@@ -143,9 +143,10 @@ identity_affordable(const struct dedup *d)
 }
 
 /*
- * Make the window contain kilobyte kb of segment seg; a group of pages begins
- * there. e is the extent that contains this kilobyte; the source of e has
- * identities. The window ends at or before the end of e.
+ * Make the window contain kilobyte kb of segment seg. A group of pages must
+ * begin there. e is the extent that contains this kilobyte; the source of e
+ * must be one that can identify pages. The window ends at or before the end of
+ * e.
  */
 static void
 window_open(struct dedup *d, const struct segment *seg,
@@ -214,8 +215,8 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan group g of the window in block b. If the group was described before, it
- * need not be read. Otherwise plan to read it from loc in src, and add its
+ * Append group g of the window to block b. If the group was described before,
+ * it need not be read. Otherwise plan to read it from loc in src, and add its
  * identity to the index if that is useful and affordable. Return 0, or -1 with
  * errstr set.
  */
@@ -246,10 +247,11 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan in block b the groups of pages of the window, from g on. Those that must
- * be read are consecutive in src, where group g is at loc. Stop when b is full,
- * or before a long run that was described earlier; such a run becomes a block
- * of its own. Return 0, or -1 with errstr set.
+ * Append the groups of pages of the window, starting with group g, to block b,
+ * and plan how to read them. The groups are consecutive in src, where group g
+ * is at loc. Stop when b is full, or before a long run that was described
+ * earlier; such a run becomes a block of its own. Return 0, or -1 with errstr
+ * set.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,

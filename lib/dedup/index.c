@@ -147,8 +147,8 @@ index_bytes(const struct index *ix)
 }
 
 /*
- * Return the slot for a new entry with this tag: the one after all smaller and
- * equal tags.
+ * Return the slot for a new entry with this tag: the one after all entries
+ * whose tags are smaller or equal.
  */
 static size_t
 shard_place(const struct shard *sh, uint64_t tag)

@@ -38,9 +38,9 @@ struct behind {
 /*
  * Start write-back of file fd, so that a later fsync(2) has little to do. The
  * file is written sequentially; its last n bytes were just written at offset
- * at. *w is zero before the first call; it keeps the range, including holes,
- * whose write-back has not started. This has no effect on file systems without
- * a disk.
+ * at. *w must be zero before the first call. It keeps the range, including
+ * holes, whose write-back has not started. This has no effect on file systems
+ * without a disk.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)

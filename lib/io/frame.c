@@ -89,8 +89,8 @@ read_all(int fd, void *buf, size_t n)
 
 /*
  * Read a frame from fd. Set *letter to its type, store its data in buf, which
- * has MAX_FRAME bytes, and set *n to their number. Return 1, or 0 if the file
- * ends, or -1 with errstr set.
+ * has room for MAX_FRAME bytes, and set *n to their number. Return 1, or 0 if
+ * the file ends, or -1 with errstr set.
  */
 int
 frame_read(int fd, char *letter, void *buf, size_t *n)

@@ -168,9 +168,9 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Decompress up to n bytes (at most 1 GiB) into buf. This is the read function
- * of struct inflater. Return their number, 0 at the end, or -1 with errstr set.
- * After an error, every later call returns the same error.
+ * Decompress up to n bytes (at most 1 GiB) into buf. Return the number of
+ * bytes, 0 at the end, or -1 with errstr set. After an error, every later call
+ * returns the same error. This is the read function of struct inflater.
  */
 static ssize_t
 gunzip_read(struct input *packed, void *state, void *buf, size_t n)

@@ -70,11 +70,11 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Make the helper carry out the request that the letter in what selects
- * (confine/helperjob.c). path is the argument of the request, and may be NULL.
- * Set *rc to the result; on failure this is -1, with errno and errstr set.
- * Return the descriptor that the helper passed, which the caller owns, or -1 if
- * there is none.
+ * Make the helper carry out a request, which is selected by the letter in the
+ * argument what (confine/helperjob.c). path is the argument of the request, and
+ * may be NULL. Set *rc to the result; on failure this is -1, with errno and
+ * errstr set. Return the descriptor that the helper passed, which the caller
+ * owns, or -1 if there is none.
  */
 int
 helper_ask(char what, const char *path, int *rc)

@@ -10,9 +10,10 @@
 #include <string.h>
 
 /*
- * Make stream in return decompressed bytes. size is their number, or UINT64_MAX
- * if it is unknown. The compressed stream, with its buffer, becomes in->packed.
- * begin() sets up in->inflater. Return 0, or -1 with errstr set.
+ * Put a decompressor in front of stream in, which from now on consists of the
+ * decompressed bytes. size is their number, or UINT64_MAX if it is unknown. The
+ * compressed stream, with its buffer, becomes in->packed. begin() sets up
+ * in->inflater. Return 0, or -1 with errstr set.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
@@ -42,10 +43,10 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 
 /*
  * If stream in is compressed with gzip or zstd, replace it by the decompressed
- * stream. Nothing may have been skipped before. A stream that we wrote
- * (snap(6)), in a regular file, has a known size and allows random access. If
- * salvage is set, this is so even if the stream is damaged; later reads report
- * the damage. Return 0, or -1 with errstr set.
+ * stream. The caller must not have skipped any bytes of it. A stream that we
+ * wrote (snap(6)), in a regular file, has a known size and allows random
+ * access. If salvage is set, this is so even if the stream is damaged; later
+ * reads report the damage. Return 0, or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)

@@ -174,7 +174,7 @@ input_trim(struct input *in)
 }
 
 /*
- * Read into buf up to n bytes of stream in that follow its buffered bytes.
+ * Read into buf up to n bytes that follow the buffered bytes of stream in.
  * Return their number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
@@ -287,9 +287,9 @@ input_skip(struct input *in, size_t n)
 }
 
 /*
- * Read n bytes at position pos of stream in into buf. The size of the stream
- * must be known. Its position does not change. If there are fewer bytes, this
- * fails. Return 0, or -1 with errstr set.
+ * Read n bytes of stream in, from position pos on, into buf. The size of the
+ * stream must be known. Its current position does not change. If there are
+ * fewer bytes, this fails. Return 0, or -1 with errstr set.
  */
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
@@ -347,9 +347,9 @@ input_seek(struct input *in, uint64_t pos)
 }
 
 /*
- * Fill the buffer of stream in with its first n bytes, or as many as can be
- * decompressed, even if the stream is damaged. Do nothing unless it is a
- * compressed file with random access.
+ * Fill the buffer of in with the first n bytes of the stream, or with as many
+ * as can be decompressed, even if the stream is damaged. Do nothing unless it
+ * is a compressed file with random access.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -405,7 +405,7 @@ input_cut(struct input *in, uint64_t pos)
 }
 
 /*
- * Add all bytes of stream in that are skipped from now on to sums. If sums is
+ * Add to sums all bytes of stream in that are skipped from now on. If sums is
  * NULL, stop doing that.
  */
 void

@@ -253,11 +253,11 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Create file f, to be called path, readable only by its owner. If path is a
- * device or fifo that belongs to us or root, open that instead. If path names a
- * descriptor passed to us (outname.c), use that descriptor. Opening a fifo
- * waits for a reader, or until a signal ends us. Return 0, or -1 with errstr
- * set.
+ * Create file f, which only its owner can read; its name will be path. If path
+ * is a device or fifo that belongs to us or root, open that instead. If path
+ * names a descriptor passed to us (outname.c), use that descriptor. Opening a
+ * fifo waits for a reader, or until a signal ends us. Return 0, or -1 with
+ * errstr set.
  */
 int
 newfile_open(struct newfile *f, const char *path)

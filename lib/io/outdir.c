@@ -183,9 +183,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Check that directory path can be opened as outdir_open() would with this
- * force, and that files can be created in it. Try both, and remove whatever
- * this creates. Return 0, or -1 with errstr set.
+ * Check that outdir_open() with the same force could open the directory path,
+ * and that files can be created in it. Try both, and remove whatever this
+ * creates. Return 0, or -1 with errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -223,8 +223,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove the files of directory o, but not its directories, for whose names
- * match() returns true. Return 0, or -1 with errstr set.
+ * Remove from directory o the files for whose names match() returns true. Its
+ * subdirectories stay. Return 0, or -1 with errstr set.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))

@@ -44,7 +44,7 @@ dir_fail(const char *path)
 }
 
 /*
- * Open the directory that contains path with O_PATH. Set *name to the last
+ * Open with O_PATH the directory that contains path. Set *name to the last
  * component of path, which must not be empty, "." or "..". Return a descriptor
  * that the caller owns, or -1 with errstr set.
  */

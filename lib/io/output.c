@@ -159,8 +159,8 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Write everything that is put to o as frames of a move, of type FRAME_DATA.
- * Call this before anything is written.
+ * Write everything that is put to o in frames of type FRAME_DATA, as a move
+ * requires. Call this before anything is written.
  */
 void
 output_frames(struct output *o)
@@ -182,8 +182,8 @@ pipe_widen(int fd)
 }
 
 /*
- * Make o record in p when it waits for its reader. If o is a pipe, enlarge its
- * buffer, since the stream may be long.
+ * Make o record in p the start and the end of each write that may wait for a
+ * reader. If o is a pipe, enlarge its buffer, since a long stream may follow.
  */
 static void
 output_watch(struct output *o, struct progress *p)
@@ -209,9 +209,10 @@ output_progress(const struct output *o)
 }
 
 /*
- * Open an output to path for a program, as output_open does. If compress is
- * set, compress with all processors. Unless p is NULL, record in it when the
- * output waits for its reader. Return the output, or NULL with errstr set.
+ * Open an output to path for a program, as output_open() does. If compress is
+ * set, compress with all processors. Unless p is NULL, record in p the start
+ * and the end of each write that may wait for a reader. Return the output, or
+ * NULL with errstr set.
  */
 struct output *
 output_begin(const char *path, bool compress, struct progress *p)
@@ -263,8 +264,9 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Append to o the bytes that were stored in the space from output_room. They
- * end at end. Nothing else may be written to o between the two calls.
+ * Append to o the bytes that were stored in the space from output_room(). The
+ * argument end points behind the last of them. Nothing else must have been
+ * written to o between the two calls.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -277,7 +279,7 @@ output_filled(struct output *o, const char *end)
 }
 
 /*
- * Append the n bytes at data to o. output_flush reports errors.
+ * Append the n bytes at data to o. output_flush() reports errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
@@ -312,8 +314,8 @@ can_skip(const struct output *o, uint64_t n)
 }
 
 /*
- * Append n zeros to o, as a hole if o is a file that can have one. output_flush
- * reports errors.
+ * Append n zeros to o, as a hole if o is a file that can have one.
+ * output_flush() reports errors.
  */
 void
 output_hole(struct output *o, uint64_t n)
@@ -371,7 +373,7 @@ output_end(struct output *o)
 }
 
 /*
- * Add all bytes that are appended to o from now on, except holes, to sums. If
+ * Add to sums all bytes, except holes, that are appended to o from now on. If
  * sums is NULL, stop doing that. Return 0, or -1 with errstr set.
  */
 int
@@ -385,7 +387,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Return true if o is a new file, which output_abort removes.
+ * Return true if o is a new file, which output_abort() removes.
  */
 bool
 output_isnew(const struct output *o)

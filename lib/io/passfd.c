@@ -14,7 +14,7 @@ union room {			/* space for one descriptor: cmsg(3) */
 };
 
 /*
- * Send the n parts v as one message through socket sock. Pass descriptor fd
+ * Send the n parts at v as one message through socket sock. Pass descriptor fd
  * with it, unless fd is -1. This never raises SIGPIPE. Return the result of
  * sendmsg(2).
  */
@@ -39,7 +39,7 @@ passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 }
 
 /*
- * Receive one message from socket sock into the n parts v. Set *fd to the
+ * Receive one message from socket sock into the n parts at v. Set *fd to the
  * descriptor in the message, or to -1 if there is none. The caller owns the
  * descriptor, which is close-on-exec. Return the result of recvmsg(2), which is
  * repeated if a signal interrupts it.

@@ -48,8 +48,8 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 }
 
 /*
- * Record in p, which may be NULL, the start or the end of a write that may wait
- * for a reader.
+ * Record in p, which may be NULL, that a write that may wait for a reader
+ * starts or ends. Call this once for each.
  */
 void
 progress_write(struct progress *p)

@@ -43,9 +43,9 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 }
 
 /*
- * Make a source of snapshot s from the whole stream in. Nothing of the stream
- * may have been skipped. The source reads the stream's file, or a copy in a
- * temporary file. Return the source, or NULL with errstr set.
+ * Make a source of snapshot s from the whole stream in. The caller must not
+ * have skipped any bytes of it. The source reads the stream's file, or a copy
+ * in a temporary file. Return the source, or NULL with errstr set.
  */
 struct source *
 source_input(struct snap *s, struct input *in)
@@ -86,8 +86,8 @@ source_input(struct snap *s, struct input *in)
 }
 
 /*
- * Copy the rest of stream in to a temporary file, and continue reading from the
- * copy. Nothing of the stream may have been skipped. The stream then has a
+ * Copy stream in, of which the caller must not have skipped any bytes, to a
+ * temporary file, and continue reading from the copy. The stream then has a
  * known size and can seek. Return 1 if everything was copied. Return 0 with
  * errstr set if reading stopped at an error. Return -1 with errstr set if the
  * copy cannot be written.

@@ -52,8 +52,8 @@ sums_next(struct sums *s)
 }
 
 /*
- * Add the next n bytes of the stream, at data, to s. sums_end() reports a
- * failed allocation.
+ * Add the n bytes at data, which are the next ones of the stream, to s.
+ * sums_end() reports a failed allocation.
  */
 void
 sums_add(struct sums *s, const void *data, size_t n)

@@ -85,10 +85,11 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open a gzip stream that we wrote, from byte start to byte end of regular file
- * fd. This reads only the headers of members. If salvage is set, the stream may
- * be damaged; the contents of damaged members cannot be read. Return 1 with
- * *out set, 0 if we did not write the stream, or -1 with errstr set.
+ * Open a gzip stream that we wrote. It is in regular file fd, from offset start
+ * up to offset end. This reads only the headers of members. If salvage is set,
+ * the stream may be damaged; the contents of damaged members cannot be read.
+ * Return 1 with *out set, 0 if we did not write the stream, or -1 with errstr
+ * set.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -169,7 +170,7 @@ gzipfile_free(struct gzipfile *f)
 
 /*
  * Keep in memory at most mib MiB of the decompressed data of f, but at least
- * MIN_SLOTS members. No thread may be reading f.
+ * MIN_SLOTS members. The caller must ensure that no thread is reading f.
  */
 void
 gzipfile_keep(struct gzipfile *f, size_t mib)
@@ -200,9 +201,9 @@ gzipfile_size(const struct gzipfile *f)
 
 /*
  * Increase the size of f, a damaged stream, by the given number of bytes. The
- * caller knows from another source that so many bytes are missing from its
- * members. They cannot be read. No thread may be reading f. Return 0, or -1
- * with errstr set.
+ * caller must know from another source that so many bytes are missing from the
+ * members of f, and must ensure that no thread is reading f. The added bytes
+ * cannot be read. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -269,8 +270,8 @@ slot_new(struct gzipfile *f, size_t member)
 }
 
 /*
- * Load the member of slot s into the slot. The caller holds the lock, which is
- * released during the read.
+ * Load the member of slot s into the slot. The caller must hold the lock, which
+ * is released during the read.
  */
 static int
 slot_load(struct gzipfile *f, struct slot *s)
@@ -331,8 +332,9 @@ slot_put(struct gzipfile *f, struct slot *s)
 
 /*
  * Read n bytes at decompressed position pos of stream f into buf. Bytes beyond
- * the end of f read as zeros. *held is a slot in use, or NULL. Replace it with
- * the last slot that was needed. Return 0, or -1 with errstr set.
+ * the end of f read as zeros. *held must be a slot that the caller has in use,
+ * or NULL. It is replaced with the last slot that was needed. Return 0, or -1
+ * with errstr set.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,

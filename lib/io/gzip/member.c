@@ -85,8 +85,8 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 }
 
 /*
- * Set up z, which is all zero, for gzip_pack(). The caller frees it with
- * deflateEnd. Return 0, or -1 with errstr set.
+ * Set up z, which must be all zero, for gzip_pack(). The caller frees it with
+ * deflateEnd(). Return 0, or -1 with errstr set.
  */
 int
 gzip_packer(z_stream *z)
@@ -164,8 +164,8 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 
 /*
  * Compress the n bytes at raw (at most GZIP_RAW) into a gzip member at out. out
- * has room for GZIP_ROOM bytes. z was set up by gzip_packer(). Return the
- * length of the member, or 0 if zlib fails.
+ * must have room for GZIP_ROOM bytes. z must have been set up by gzip_packer().
+ * Return the length of the member, or 0 if zlib fails.
  */
 size_t
 gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
@@ -228,8 +228,8 @@ gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
 
 /*
  * Decompress the whole member at p into raw. h is the header of the member; raw
- * has room for h->raw bytes. z was set up by inflateInit2. Return 0, or -1 with
- * errstr set if the member is damaged.
+ * must have room for h->raw bytes. z must have been set up by inflateInit2().
+ * Return 0, or -1 with errstr set if the member is damaged.
  */
 int
 gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,

@@ -32,8 +32,9 @@ slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
 }
 
 /*
- * Read the n runs r of kilobytes into buf, for source_ops. Return SOURCE_LOST
- * if one of them is damaged.
+ * Read the n runs of kilobytes at r into buf. This is many() of struct
+ * source_ops. Return SOURCE_OK, or SOURCE_LOST if one of the kilobytes is
+ * damaged.
  */
 static int
 gzipsource_read(struct source *src, const struct run *r, size_t n,

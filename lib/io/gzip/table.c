@@ -21,8 +21,8 @@ enum {
 };
 
 /*
- * Read n bytes at offset off of file fd into buf. Return 0, or -1 with errstr
- * set.
+ * Read n bytes of file fd into buf. off is the offset of the first of them in
+ * the file. Return 0, or -1 with errstr set.
  */
 int
 gzip_get(int fd, void *buf, size_t n, uint64_t off)
@@ -37,9 +37,9 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read and decompress the member of exactly len bytes at offset off of file fd.
- * Set *h to its header. Put its contents at raw, which has room for GZIP_RAW
- * bytes. Return 0, or -1 with errstr set.
+ * Read and decompress a member of file fd. It begins at offset off, and has
+ * exactly len bytes. Set *h to its header. Put its contents at raw, which has
+ * room for GZIP_RAW bytes. Return 0, or -1 with errstr set.
  */
 int
 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
@@ -66,7 +66,7 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Append to t the offset off of a member, or of the end of the last member.
+ * Append off to t: the offset of a member, or of the end of the last member.
  */
 static int
 table_add(struct gziptable *t, uint64_t off)
@@ -75,8 +75,8 @@ table_add(struct gziptable *t, uint64_t off)
 }
 
 /*
- * Read the header at offset off of file fd into *h. Return true if it is the
- * header of a member that ends at or before end.
+ * Read the header of file fd that begins at offset off into *h. Return true if
+ * it is the header of a member that ends at or before offset end.
  */
 static bool
 member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
@@ -215,9 +215,9 @@ list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members between offsets off and end of file fd. Return 1
- * on success. Return 0 if these bytes are not a complete stream that we wrote.
- * Return -1 with errstr set if memory runs out.
+ * Build table t of the members in file fd, from offset off up to offset end.
+ * Return 1 on success. Return 0 if these bytes are not a complete stream that
+ * we wrote. Return -1 with errstr set if memory runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -243,11 +243,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Build table t of the members of a damaged stream, between offsets off and end
- * of file fd. Assume that each member contains a megabyte, and that a member
- * with a wrong header extends to the next sound one. Such a member may really
- * be several; set t->gap to the widest such member. Return 1 on success, 0 if
- * we wrote no member, or -1 with errstr set.
+ * Build table t of the members of a damaged stream. It is in file fd, from
+ * offset off up to offset end. Assume that each member contains a megabyte, and
+ * that a member with a wrong header extends to the next sound one. Such a
+ * member may really be several; set t->gap to the widest such member. Return 1
+ * on success, 0 if we wrote no member, or -1 with errstr set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -298,9 +298,9 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Insert members into table t, after the widest damaged one. Their number is
- * more, and they count as damaged. Return 0, or -1 with t unchanged if memory
- * runs out.
+ * Insert members, which count as damaged, into table t after the widest damaged
+ * one. The argument more is the number of members to insert. Return 0, or -1
+ * with t unchanged if memory runs out.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)

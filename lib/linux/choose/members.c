@@ -138,9 +138,9 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 
 /*
  * Call fn(arg, pid) for each process in and below the groups last added to c.
- * user limits the processes as it does for proc_named(). Messages call these
- * groups name. Return 0, or -1 with errstr set on failure or if there is no
- * such process.
+ * user limits the processes as it does for proc_named(). In messages these
+ * groups are called by the string name. Return 0, or -1 with errstr set on
+ * failure or if there is no such process.
  */
 int
 cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
