@@ -108,8 +108,9 @@ segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
 }
 
 /*
- * Find the kilobytes of segment s that overlap addresses start to last. Set *kb
- * to the first of them, and *n to their number. Return false if there are none.
+ * Find the kilobytes of segment s that have an address from start to last
+ * (inclusive). Set *kb to the first of them, and *n to their number. Return
+ * false if there are none.
  */
 static bool
 segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
@@ -130,8 +131,8 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 }
 
 /*
- * Record n kilobytes of segment s, starting at kilobyte kb, as missing for
- * reason.
+ * Record n kilobytes of segment s, starting at kilobyte kb, as missing. reason
+ * says why they are missing.
  */
 static int
 segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)

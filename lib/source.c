@@ -124,10 +124,10 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Finish a read of len bytes at offset off into buf, of which the first n were
- * read. The file had size bytes when it was opened; bytes of buf beyond that
- * become zero. Return SOURCE_OK. If bytes of the file are missing, return
- * SOURCE_LOST, with errstr set from the errno of full_pread().
+ * Finish a read of len bytes at offset off of a file into buf. full_pread() has
+ * read the first n of them, and errno must still be as it left it. The file had
+ * size bytes when it was opened; bytes of buf beyond that become zero. Return
+ * SOURCE_OK, or SOURCE_LOST with errstr set if bytes of the file are missing.
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
@@ -146,7 +146,8 @@ source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
 }
 
 /*
- * Read len bytes at offset off of file f into buf, with zeros beyond its end.
+ * Read len bytes at offset off of file f into buf. Bytes of buf beyond the end
+ * of the file become zero.
  */
 static int
 file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
@@ -198,8 +199,8 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 }
 
 /*
- * Read run r of file source src into buf. This is the callback read of struct
- * source_ops.
+ * Read run r of file source src into buf. This is the callback called "read" in
+ * struct source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -250,8 +251,9 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 }
 
 /*
- * Store the identities of n consecutive parts of file source src, starting at
- * loc, in id. This is the callback identify of struct source_ops.
+ * Set id to the identities of n consecutive parts of file source src. The first
+ * part starts at byte loc. This is the callback called "identify" in struct
+ * source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -263,7 +265,8 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close file source src. This is the callback free of struct source_ops.
+ * Close file source src. This is the callback called "free" in struct
+ * source_ops.
  */
 void
 file_free(struct source *src)

@@ -125,8 +125,8 @@ text_sanitize(char *s)
 }
 
 /*
- * Format a number of bytes with a suitable unit into s, of size n: "812 bytes",
- * "1.2 GiB", "340 MiB".
+ * Format a number of bytes with a suitable unit into s, which has room for n
+ * bytes: "812 bytes", "1.2 GiB", "340 MiB".
  */
 void
 text_bytes(char *s, size_t n, uint64_t bytes)
@@ -147,8 +147,8 @@ text_bytes(char *s, size_t n, uint64_t bytes)
 }
 
 /*
- * Format a time of us microseconds with a suitable unit into s, of size n: "348
- * ms", "5.4 s", "12 min 5 s".
+ * Format a time of us microseconds with a suitable unit into s, which has room
+ * for n bytes: "348 ms", "5.4 s", "12 min 5 s".
  */
 void
 text_time(char *s, size_t n, uint64_t us)

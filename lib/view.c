@@ -125,8 +125,8 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Remove addresses first to last (inclusive) from view v. Return 0, or -1 with
- * errstr set.
+ * Remove the addresses from first to last (inclusive) from view v. Return 0, or
+ * -1 with errstr set.
  */
 int
 view_cut(struct view *v, uint64_t first, uint64_t last)
@@ -161,8 +161,8 @@ view_cut(struct view *v, uint64_t first, uint64_t last)
 }
 
 /*
- * Make segment s visible at addresses first to last (inclusive), in front of
- * all other segments.
+ * Make segment s visible at the addresses from first to last (inclusive), in
+ * front of all other segments.
  */
 static int
 view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)

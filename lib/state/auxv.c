@@ -8,9 +8,9 @@
 #include <elf.h>
 
 /*
- * Return the value of type in auxv, as getauxval(3) does, or 0 if auxv has
- * none. auxv is an auxiliary vector of len bytes, from machine m. word is the
- * number of bytes in a word, 4 or 8.
+ * Return the value that auxv has for this type, as getauxval(3) does, or 0 if
+ * there is none. auxv is an auxiliary vector of len bytes, from machine m. word
+ * is the number of bytes in a word, 4 or 8.
  */
 uint64_t
 auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,

@@ -42,8 +42,8 @@ cgroup_next(struct scan *text, struct cgroupline *l)
 }
 
 /*
- * Return true if list contains s. It is a list of controllers or options,
- * separated by commas.
+ * Return true if s is an element of list, a list of controllers or options that
+ * are separated by commas.
  */
 bool
 cgroup_lists(struct scan list, const char *s)
@@ -103,11 +103,11 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 
 /*
  * Find the next mount in text, a mountinfo, in which the cgroup at path is
- * visible. The mount must be of the hierarchy of controller. The controller ""
- * stands for version 2, and NULL for any mount. Set *dir to the directory of
- * the cgroup, with octal escapes; the caller frees it. Set *top to the length
- * of the mount point, with which *dir begins. Return 1 on success, 0 if there
- * is no such mount, or -1 with errstr set.
+ * visible. It must be a mount of the hierarchy with this controller. A
+ * controller of "" stands for version 2, and NULL for any hierarchy. Set *dir
+ * to the directory of the cgroup, with octal escapes; the caller frees it. Set
+ * *top to the length of the mount point, with which *dir begins. Return 1 on
+ * success, 0 if there is no such mount, or -1 with errstr set.
  */
 int
 cgroup_locate(struct scan *text, const char *controller, struct scan path,

@@ -47,9 +47,9 @@ word_which(struct scan *t, const char *const *words, size_t n)
 }
 
 /*
- * Parse the next lock of text, an fdinfo, into *l. After "lock:", its line is
- * as in proc_locks(5). If the line is not understood, the kind of the lock is
- * LOCK_OTHER. Return false at the end.
+ * Parse the next lock of text, an fdinfo, into *l. The rest of its line, after
+ * "lock:", is as in proc_locks(5). If the line is not understood, the kind of
+ * the lock is LOCK_OTHER. Return false at the end.
  */
 bool
 filelock_next(struct scan *text, struct filelock *l)

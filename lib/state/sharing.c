@@ -149,8 +149,8 @@ sweep_next(struct sweep *w)
 }
 
 /*
- * Return the index of the first process, starting at k, that has the current
- * range, or n if there is none.
+ * Return the lowest index, k or higher, of a process that has the current
+ * range. If there is none, return the number of processes.
  */
 static size_t
 sweep_proc(const struct sweep *w, size_t k)
@@ -221,8 +221,8 @@ cells_make(struct sharing *s)
 }
 
 /*
- * Return the index of the first cell of store that ends after kilobyte kb. If
- * there is none, return the index of the first cell of a later store, or the
+ * Return the index of the first cell of this store that ends after kilobyte kb.
+ * If there is none, return the index of the first cell of a later store, or the
  * number of cells.
  */
 static size_t
@@ -234,8 +234,8 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
 
 /*
  * Return the lowest ID of a process, other than pid, that has kilobyte kb of
- * store. Return 0 if there is none. If the answer may change before kilobyte
- * *end, lower *end to the first kilobyte for which it may.
+ * this store. Return 0 if there is none. If the answer may change before
+ * kilobyte *end, lower *end to the first kilobyte for which it may.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,

@@ -67,7 +67,8 @@ vmflags_parse(struct scan *t, struct smap *m)
 }
 
 /*
- * Parse line, a line of smaps after the first of a mapping, into *m.
+ * Parse line, one of the lines of a mapping in smaps but not the first, into
+ * *m.
  */
 static void
 line_parse(struct scan line, struct smap *m)
@@ -222,9 +223,9 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Append to b the smaps lines of mapping m. First comes head, the line of m in
- * maps. The others are from lines, the lines of m that were read from smaps a
- * moment earlier, but with the size corrected.
+ * Append to b the smaps lines of mapping m. The first is head, the line of m in
+ * maps. The others are copied from lines, which are the lines of m in smaps
+ * from a moment earlier; only the size is corrected.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,

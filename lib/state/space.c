@@ -19,8 +19,8 @@ mapping_guess(const struct vma *v, struct mapping *m)
 }
 
 /*
- * Allocate sp->m, which must be NULL, for the mappings sp->vma, and guess the
- * flags. Return 0, or -1 with errstr set.
+ * Allocate sp->m, which must be NULL, with an element for each mapping in
+ * sp->vma. Guess the flags of the elements. Return 0, or -1 with errstr set.
  */
 int
 space_vmas(struct space *sp)
@@ -65,7 +65,8 @@ space_smaps(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set sp->name from the first line of text, len bytes of status.
+ * Set sp->name from the first line of text, which is len bytes of
+ * /proc/PID/status.
  */
 static void
 space_name(struct space *sp, const char *text, size_t len)
@@ -82,8 +83,8 @@ space_name(struct space *sp, const char *text, size_t len)
 }
 
 /*
- * Set the name and the numbers of sp from text, len bytes of status. Missing
- * numbers become 0.
+ * Set the name and the numbers of sp from text, which is len bytes of
+ * /proc/PID/status. Missing numbers become 0.
  */
 void
 space_status(struct space *sp, const void *text, size_t len)
@@ -98,7 +99,7 @@ space_status(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set the addresses of sp from text, len bytes of stat.
+ * Set the addresses of sp from text, which is len bytes of /proc/PID/stat.
  */
 void
 space_stat(struct space *sp, const void *text, size_t len)
@@ -113,7 +114,7 @@ space_stat(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set the soft limits of sp from text, len bytes of limits.
+ * Set the soft limits of sp from text, which is len bytes of /proc/PID/limits.
  */
 void
 space_limits(struct space *sp, const void *text, size_t len)

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Find the first line of text, len bytes, that begins with key and a colon. Set
- * *value to the rest of the line. Return false if there is no such line.
+ * Find the first line of text that begins with key and a colon. text has len
+ * bytes. Set *value to the rest of the line. Return false if there is no such
+ * line.
  */
 static bool
 status_find(const void *text, size_t len, const char *key,
@@ -24,9 +25,10 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v to the numbers after key in text, but at most max of them. text is len
- * bytes of status; base is the base of the numbers. Return how many numbers
- * follow key, which may be more than max. Return 0 if key is missing.
+ * Set v to the numbers after key in text, or to the first max of them if there
+ * are more. text is len bytes of status; base is the base of the numbers.
+ * Return how many numbers follow key, which may be more than max. Return 0 if
+ * key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -76,7 +78,7 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 }
 
 /*
- * Return true if the text after key in text is value. It may be followed by a
+ * Return true if value comes after key in text, either alone or followed by a
  * blank and other text. text is len bytes of status.
  */
 bool

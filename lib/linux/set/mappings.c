@@ -133,9 +133,9 @@ vmas_now(struct lproc *p)
 }
 
 /*
- * Read maps of process p, which is stopped. Compare it with the maps that was
- * read before the stop. mappings_read() uses the result. Any thread may call
- * this.
+ * Read the file maps of process p, which must be stopped. Record for
+ * mappings_read() whether it is the same as before the stop. Any thread may
+ * call this.
  */
 void
 mappings_peek(struct lproc *p)
@@ -151,9 +151,10 @@ mappings_peek(struct lproc *p)
 }
 
 /*
- * Update vma and smaps of process p, which is stopped. The caller must have
- * called mappings_peek(). mappings_smaps() may still have to correct smaps.
- * Return 0, or -1 with errstr set; errno is also set if a file cannot be read.
+ * Update vma and smaps of process p, which must be stopped. The caller must
+ * have called mappings_peek(). mappings_smaps() may still have to correct
+ * smaps. Return 0, or -1 with errstr set; errno is also set if a file cannot be
+ * read.
  */
 int
 mappings_read(struct lproc *p)

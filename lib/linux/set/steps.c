@@ -66,9 +66,9 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of size bytes, how long each step of s took, in milliseconds.
- * Leave out steps that took no time. The text looks like "stop 0.2, registers
- * 1.5".
+ * Write to text, which has room for size bytes, how long each step of s took,
+ * in milliseconds. Leave out steps that took no time. The text looks like "stop
+ * 0.2, registers 1.5".
  */
 void
 steps_text(const struct steps *s, char *text, size_t size)

@@ -52,9 +52,9 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read the general registers of thread t, which is stopped, into room. room has
- * REGSET_ROOM bytes. Return the size of the registers in bytes, or -1 with
- * errno set.
+ * Read the general registers of thread t, which must be stopped, into room,
+ * which has REGSET_ROOM bytes. Return their size in bytes, or -1 with errno
+ * set.
  */
 static ssize_t
 general_read(const struct lthread *t, uint8_t *room)
@@ -203,10 +203,10 @@ regs_more(const struct lthread *t, struct filelist *l)
 }
 
 /*
- * Record why thread t is stopped, and its pending signals. Record the pending
- * signals of its process too. If first is not NULL, it is another thread of the
- * process: copy the signals of the process from its record instead of reading
- * them.
+ * Add to the record of thread t why t is stopped, and the pending signals of t
+ * and of its process. If first is not NULL, it is another thread of the
+ * process: copy the signals of the process from the record of first instead of
+ * reading them.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)
@@ -252,9 +252,10 @@ is_packed(const struct file *f)
 }
 
 /*
- * Unpack all register sets in the record of thread t. Set the element of reg
- * for each set that has an index there; the element borrows from the record.
- * Elements for missing sets stay unchanged. Return 0, or -1 with errstr set.
+ * Unpack all register sets in the record of thread t. For each set that has an
+ * index in reg, set that element of reg to the unpacked bytes, which the record
+ * still owns. Elements for missing sets stay unchanged. Return 0, or -1 with
+ * errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

@@ -131,13 +131,13 @@ thread_look(struct lproc *p, struct lthread *t)
 
 /*
  * Look again at thread t of process p if its system call is still unknown.
- * Either the thread was not looked at yet, or another tracer, such as an
- * earlier snap, had stopped it, and it is now returning into the call. In the
- * latter case, wait a little and look again while it runs. The call must be
- * known before we inject another: if we were killed during that, an unknown
- * call would fail with EINTR (frame_regs() in linux/machine/). Do not call this
- * after the thread was seized: a signal sent to a traced thread may wake
- * another one (threads.c).
+ * There are two reasons for that. Either t was not looked at yet, or another
+ * tracer, such as an earlier snap, had stopped t, which is now returning into
+ * the call. In the latter case, let t run for a moment and look again. The call
+ * must be known before we inject another: if we were killed during the injected
+ * call, an unknown call would fail with EINTR (frame_regs() in linux/machine/).
+ * The caller must not have seized t yet: a signal sent to a traced thread may
+ * wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
@@ -211,9 +211,10 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Make a ptrace(2) request with data that resumes or interrupts thread tid. If
- * it fails although the thread exists, repeat it; otherwise the thread would
- * stay as it is. Return 0, or -1 with errno set.
+ * Make the ptrace(2) request that resumes or interrupts thread tid, with data
+ * as its last argument. If the request fails although the thread exists, repeat
+ * it; otherwise the thread would not be resumed or interrupted. Return 0, or -1
+ * with errno set.
  */
 int
 thread_ptrace(int request, pid_t tid, uintptr_t data)
@@ -244,7 +245,7 @@ thread_stands(const struct lthread *t)
 }
 
 /*
- * Handle the disappearance of thread t of process p, which was seized. It may
+ * Handle the disappearance of thread t of process p. t must be seized. It may
  * have called execve(2). Then it now has the thread ID of the first thread, and
  * we still trace it. In that case mark the first thread as seized; if t was
  * interrupted, interrupt the first thread.
@@ -268,7 +269,7 @@ thread_lost(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Interrupt thread t of process p, which was seized.
+ * Interrupt thread t of process p. t must be seized.
  */
 void
 thread_stop(struct lproc *p, struct lthread *t)
@@ -289,10 +290,10 @@ is_stop(int sig)
 }
 
 /*
- * Check whether thread t of process p, which was seized, has stopped or ended.
- * If our interrupt has stopped it, keep its general registers. If a signal has
- * stopped it, resume it with that signal. If it has vanished in execve(2), let
- * the first thread of p take its place, as thread_lost() does.
+ * Check whether thread t of process p has stopped or ended. t must be seized.
+ * If our interrupt has stopped t, keep its general registers. If a signal has
+ * stopped t, resume t with that signal. If t has vanished in execve(2), let the
+ * first thread of p take its place, as thread_lost() does.
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)

@@ -94,8 +94,8 @@ sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 }
 
 /*
- * Set the member sharer of all processes of the set that share memory with
- * process sh.
+ * For each process of the set that shares memory with the process of sh, set
+ * the member sharer to the ID of the latter.
  */
 static void
 set_note(struct sharers *s, const struct sharer *sh)
@@ -156,9 +156,9 @@ set_gather(struct sharers *s)
 }
 
 /*
- * Wait up to 200 ms for sharers to stop sharing memory, and drop from the list
- * those that do. For example, a child of posix_spawn(3) shares memory only
- * until it calls execve(2).
+ * Wait up to 200 ms until the sharers no longer share memory, and drop from the
+ * list those for which this is so. For example, a child of posix_spawn(3)
+ * shares memory only until it calls execve(2).
  */
 static void
 sharers_settle(struct sharers *s)
@@ -177,9 +177,9 @@ sharers_settle(struct sharers *s)
 
 /*
  * Find the processes outside set l that share the memory of a process of the
- * set. They keep running while the memory is read. Warn the user about each,
- * and set member sharer of the process of the set. Call this before anything is
- * stopped. Return 0, or -1 with errstr set.
+ * set, and keep running while the memory is read. Warn the user about them. Set
+ * the member sharer of the process of the set to the ID of the other. The
+ * caller must not have stopped anything yet. Return 0, or -1 with errstr set.
  */
 int
 sharers_record(struct live *l)

@@ -165,8 +165,8 @@ threads_dumped(struct lproc *p)
 /*
  * Seize those threads of process p that are not seized yet: become their
  * tracer, while they keep running. Return 1 if there were any, or 0 if not.
- * Return SEIZE_WAITS if the process is inside execve(2), and the rest must be
- * seized later. Return -1 with errstr set if the process cannot be captured.
+ * Return SEIZE_WAITS if the process is inside execve(2), so that the rest must
+ * be seized later. Return -1 with errstr set if the process cannot be captured.
  */
 int
 threads_seize(struct lproc *p)
@@ -242,9 +242,9 @@ threads_poll(struct lproc *p, bool *asleep)
 }
 
 /*
- * Return true if an interrupted thread of process p is only waiting for a
- * processor. Such a thread has not stopped yet, although it is running or in
- * interruptible sleep. It stops as soon as it gets a processor.
+ * Return true if a thread of process p was interrupted but has not stopped only
+ * because it waits for a processor. Its state is then running or interruptible
+ * sleep, and it stops as soon as it gets a processor.
  */
 static bool
 threads_starve(const struct lproc *p)

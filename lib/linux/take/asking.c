@@ -72,8 +72,9 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * For each of the n processes v, move the answers collected in member told to
- * the process's record, as a file called name.
+ * For each of the n processes v, move the answers in its member told to the
+ * record of the process, as a file called name. Discard the answers of a
+ * process for which a call failed.
  */
 void
 asking_reported(struct asking *v, size_t n, const char *name)

@@ -77,9 +77,9 @@ ask_itimers(struct asking *v, size_t n)
 }
 
 /*
- * Add POSIX timer id to the answers of a. text is the entry of the timer in
- * /proc/PID/timers. Ask the process, by injected calls, for the remaining time
- * and the overruns.
+ * Add the POSIX timer with this ID to the answers of a. text is the entry of
+ * the timer in /proc/PID/timers. Ask the process, by injected calls, for the
+ * remaining time and the overruns of the timer.
  */
 static void
 ask_timer(struct asking *a, long id, const char *text)

@@ -62,8 +62,8 @@ struct taking {
 };
 
 /*
- * Take addresses start to end (exclusive) of the mapping from its file, up to
- * the last page of the file.
+ * Take the addresses from start to end (exclusive) of the mapping from its
+ * file, up to the last page of the file.
  */
 static int
 take_file(struct taking *k, uint64_t start, uint64_t end)
@@ -81,8 +81,8 @@ take_file(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take addresses start to end (exclusive) of the mapping from its file, without
- * the holes of the file.
+ * Take the addresses from start to end (exclusive) of the mapping from its
+ * file, without the holes of the file.
  */
 static int
 take_data(struct taking *k, uint64_t start, uint64_t end)
@@ -145,8 +145,9 @@ own_flush(struct taking *k)
 }
 
 /*
- * Add addresses start to end (exclusive) to the list of pages that belong to
- * the process itself: see snap-linux(6), file "pages".
+ * Add the addresses from start to end (exclusive) to the list of pages that
+ * belong to the process itself, which becomes the file "pages" of
+ * snap-linux(6).
  */
 static void
 own_add(struct taking *k, uint64_t start, uint64_t end)
@@ -361,11 +362,11 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 }
 
 /*
- * Store the memory of process lp in process p of snapshot s. It is read from lp
- * or its clone. t has the facts about lp. Take every present page of every
- * readable mapping, and mapped ELF files whole. Append to own the address
- * ranges of the pages that belong to lp itself, in the format of the record's
- * file "pages". Return 0, or -1 with errstr set.
+ * Store the memory of process lp in process p of snapshot s. The memory is read
+ * from lp or its clone. t has the facts about lp. Take every present page of
+ * every readable mapping, and mapped ELF files whole. Append the address ranges
+ * of the pages that belong to lp itself to own, in the format of the file
+ * "pages" of the record. Return 0, or -1 with errstr set.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,

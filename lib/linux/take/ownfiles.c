@@ -34,8 +34,10 @@ static const char *const links[] = {
 };
 
 /*
- * Add descriptor fd of process arg to its task, and the descriptor's files to
- * p->fds. No file server is asked, since it may be dead, or stopped by us.
+ * Add descriptor fd to the task of arg, a struct lproc. Add the link and fdinfo
+ * of the descriptor to member fds of arg. Ask no file server, since it may be
+ * dead, or stopped by us. Skip a descriptor that no longer exists. Return 0, or
+ * -1 with errstr set.
  */
 static int
 open_read(void *arg, long fd)

@@ -12,10 +12,10 @@
 #include <pthread.h>
 
 /*
- * Return true if process p can join round r. Two processes that share memory
- * cannot be in one round, since each would find the other's injected call on
- * its stack. A clone always fits, unless the round is full, since it has memory
- * of its own.
+ * Return true if process p can join round r, which must not be full. Two
+ * processes that share memory cannot be in one round, since each would find the
+ * other's injected call on its stack. This does not matter if p has a clone,
+ * since the clone has memory of its own.
  */
 static bool
 round_fits(const struct round *r, const struct lproc *p)
@@ -45,8 +45,9 @@ round_ending(struct round *r)
 /*
  * Handle process p, into which no call can be injected; errstr says why. Write
  * the reason to rec, the record of p, and warn the user. If p does not stand
- * still, the user was already warned of that. Then only report that p cannot be
- * cloned, unless another process traces it or its first thread does not stop.
+ * still, the user was already warned of that. In that case report at most that
+ * p cannot be cloned, and not even this if another process traces p or if the
+ * first thread of p has not stopped.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *rec)
@@ -184,9 +185,10 @@ asking_end(struct asking *a, bool rest)
 }
 
 /*
- * Handle a failure to inject calls into process p or its clone. errstr and
- * errno are set. If the process died before it was recorded, leave it out.
- * Otherwise write the reason to its record.
+ * Handle a failure to inject calls into process p or its clone; errstr and
+ * errno describe it. If p died before it was recorded, leave it out. If p or
+ * its clone died later, do nothing. Otherwise write the reason to the record of
+ * p.
  */
 static void
 ask_failed(struct live *l, const struct round *r, struct lproc *p)

@@ -55,9 +55,9 @@ entry_isfile(uint64_t e)
 }
 
 /*
- * Read memory of a mapping whose file is on a file server. Stop where pages of
- * the file change to pages of the process, or vice versa. Return the number of
- * bytes, or -1 with errno set.
+ * Read at most len bytes at address addr into buf, from a mapping whose file is
+ * on a file server. Stop where pages of the file end and pages of the process
+ * begin, or vice versa. Return the number of bytes, or -1 with errno set.
  */
 static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
@@ -281,9 +281,9 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add the pages from start to end (exclusive) to b. They come from source alone
- * if single is true and there are at least LEAST_KB kilobytes of them,
- * otherwise from source all.
+ * Add the pages from start to end (exclusive) to b. If single is true and there
+ * are at least LEAST_KB kilobytes of them, they are read from the source alone,
+ * otherwise from the source all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
@@ -297,8 +297,8 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 
 /*
  * Add the present pages from start to end (exclusive) of mapping v to b. Long
- * runs of pages that no other process maps come from source alone, the others
- * from source all. Return 0, or -1 with errstr set.
+ * runs of pages that no other process maps are read from the source alone, the
+ * others from the source all. Return 0, or -1 with errstr set.
  */
 int
 alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,

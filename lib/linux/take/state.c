@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 /*
- * Return the time in ns that a process reads from clock. We read clock in our
- * own time namespace, and that of the process may differ: time_namespaces(7).
- * ours and theirs are the texts of the two timens_offsets files, where the
- * clock is called name.
+ * Return the time, in ns, that a process sees on a clock. We read the clock in
+ * our own time namespace, and that of the process may differ:
+ * time_namespaces(7). clock is the ID of the clock, and name its name in
+ * timens_offsets. ours and theirs are the texts of this file for the two
+ * namespaces.
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
@@ -137,9 +138,9 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 }
 
 /*
- * Read the state of all processes of set l, which are stopped. Inject calls
- * only if the user wants that and where it is possible. The rest of the state
- * is left to state_finish().
+ * Read the state of all processes of set l, which must be stopped. Inject calls
+ * only if the user wants that, and only where it is possible. Leave the rest of
+ * the state to state_finish().
  */
 void
 state_read(struct live *l)
@@ -180,9 +181,9 @@ keys_share(struct live *l)
 /*
  * Ask recorded processes, by injected calls, for the state that state_read()
  * left. If cloned is true, ask the clones; the processes are running again. If
- * cloned is false, ask stopped processes that have no clone of their own. Some
- * of them will be read from the clone of another process, which cannot answer
- * for them. The others stay stopped, and are asked only if they are to be
+ * cloned is false, ask the stopped processes that have no clone of their own.
+ * If such a process will be read from the clone of another, it is always asked,
+ * since that clone cannot answer for it. Any other is asked only if it is to be
  * restored.
  */
 void

@@ -225,8 +225,8 @@ proc_take(struct taker *k, struct lproc *lp)
 }
 
 /*
- * Record those attributes of a file that are needed if it must be created again
- * when the snapshot is restored.
+ * Add to rec those attributes of file c that are needed if the file must be
+ * created again when the snapshot is restored.
  */
 static void
 record_inode(const struct carry *c, struct filelist *rec)

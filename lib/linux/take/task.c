@@ -134,9 +134,9 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * If a process is in a PID namespace other than ours, record its parent, by the
- * parent's process ID in that namespace; 0 means that the parent is outside. t
- * is the task of the process, and l its record.
+ * If a process is in a PID namespace other than ours, record the process ID
+ * that its parent has in that namespace, or 0 if the parent is outside. t is
+ * the task of the process, and l its record.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)

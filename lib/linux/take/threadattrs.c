@@ -62,8 +62,8 @@ spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 }
 
 /*
- * Return true if threads a and b do not share resource i of the array apart.
- * kcmp(2) must be able to compare this resource.
+ * Return true if threads a and b do not share the resource with index i in the
+ * array called apart. kcmp(2) must be able to compare this resource.
  */
 static bool
 kcmp_differs(pid_t a, pid_t b, size_t i)

@@ -22,9 +22,9 @@ enum { MAX_DIRS = 256 };	/* maximum number of directories recorded with
 				   one process */
 
 /*
- * Record in g the cgroup path, whose directory is dir. The first top bytes of
- * dir are the mount point. dir is truncated to the mount point. Return false if
- * the cgroup cannot be opened.
+ * Record in g the cgroup whose path is path. dir is the directory of the
+ * cgroup, and its first top bytes are the mount point; dir is truncated to
+ * these. Return false if the cgroup cannot be opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
@@ -43,9 +43,9 @@ dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 }
 
 /*
- * Open the root of the existing cgroup hierarchy with the controllers in list.
- * list is "" for version 2. The hierarchy is mounted where no process sees it,
- * and unmounted when the descriptor is closed. Return the descriptor, or -1.
+ * Mount an existing cgroup hierarchy where no process sees it, and open its
+ * root. list has the controllers of the hierarchy, or is "" for version 2.
+ * Closing the descriptor unmounts the hierarchy. Return the descriptor, or -1.
  */
 static int
 hierarchy_open(const char *list)
@@ -171,10 +171,9 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 }
 
 /*
- * Add the cgroups of a thread to its record rec, if they differ from those of
- * its process. The thread is tid of process pid, and own has the cgroups of the
- * process. The cgroups may differ in version 1, and in threaded cgroups of
- * version 2.
+ * Add the cgroups of thread tid of process pid to rec, the record of the
+ * thread, if they differ from own, the cgroups of the process. They may differ
+ * in version 1, and in threaded cgroups of version 2.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -196,11 +195,11 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 }
 
 /*
- * Append a line to text for each hierarchy in which the root of another cgroup
- * namespace can be determined. The line has the controllers of the hierarchy
- * and the path of the root. outside and inside have /proc/PID/cgroup of a
- * process in that namespace: outside as read in our namespace, inside as read
- * in the other.
+ * Append to text a line for each cgroup hierarchy in which the root of another
+ * cgroup namespace can be determined. The line has the controllers of the
+ * hierarchy and the path of the root. outside and inside are the contents of
+ * /proc/PID/cgroup of a process in that namespace: outside was read in our
+ * namespace, inside in the other one.
  */
 static void
 roots_put(struct buf *text, const struct bytes *outside,
@@ -231,8 +230,8 @@ roots_put(struct buf *text, const struct bytes *outside,
 
 /*
  * Add the roots of the cgroup namespace of process pid to rec, the record of
- * the process. The namespace is not ours: this thread enters it and comes back.
- * Record nothing if the thread may not enter.
+ * the process. The namespace must not be ours: this thread enters it and comes
+ * back. Record nothing if the thread may not enter.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)

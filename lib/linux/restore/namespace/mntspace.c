@@ -58,8 +58,9 @@ static const char *const inside = "mounts/inside";
 static const char *const why = "mounts/why";
 
 /*
- * Open the root directory of the tmpfs mounted at point. dev is the device of
- * the tmpfs; mounts below it are left out. Return a descriptor, or -1.
+ * Open the root directory of the tmpfs whose mount point is the path point. dev
+ * is the device of the tmpfs. Leave out mounts below it. Return a descriptor,
+ * or -1.
  */
 static int
 tmpfs_open(const char *point, dev_t dev)
@@ -89,7 +90,7 @@ tmpfs_open(const char *point, dev_t dev)
 }
 
 /*
- * Return true if mounts, a mountinfo text, has a mount of device dev.
+ * Return true if mounts, the text of a mountinfo, lists a mount of device dev.
  */
 static bool
 device_find(const struct buf *mounts, uint64_t dev)
@@ -235,7 +236,7 @@ mntvisit_serve(struct serving *s)
 /*
  * Add to rec, the record of process p, what is needed to re-create the mount
  * namespace of p (snap-linux(6), mounts). Do nothing if the namespace is ours,
- * or if l has recorded it for an earlier process. p is stopped.
+ * or if l has recorded it for an earlier process. p must be stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

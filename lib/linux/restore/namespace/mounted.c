@@ -61,7 +61,8 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 
 /*
  * Set p->mounts to the mountinfo of process p, and p->root to its root
- * directory. p is stopped, and has memory. On failure p->mounts stays NULL.
+ * directory. p must be stopped, and must have memory. On failure p->mounts
+ * stays NULL.
  */
 void
 mounted_read(struct live *l, struct lproc *p)

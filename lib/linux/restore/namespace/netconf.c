@@ -18,9 +18,10 @@ enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit for all lines together, in
 static const char below[] = "/proc/sys/net";
 
 /*
- * Append a line for the setting called name in directory dir to b. The line has
- * the name, and the words of the value, separated by blanks. Append nothing if
- * the setting cannot be read; some can be read only after they are set.
+ * Append to b a line with a setting: its name, and the words of its value,
+ * separated by blanks. name is the path of the setting's file below the
+ * directory dir. Append nothing if the setting cannot be read; some can be read
+ * only after they are set.
  */
 void
 setting_add(struct buf *b, const char *dir, const char *name)
@@ -45,8 +46,9 @@ setting_add(struct buf *b, const char *dir, const char *name)
 }
 
 /*
- * Append a line for each setting in folder to b. folder is below /proc/sys/net.
- * If levels is 2, do this for its subfolders instead.
+ * Append to b a line for each setting in a folder below /proc/sys/net; folder
+ * is its path there. If levels is 2, take the settings from the subfolders
+ * instead.
  */
 static void
 folder_add(struct buf *b, const char *folder, int levels)

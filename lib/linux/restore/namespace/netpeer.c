@@ -91,9 +91,10 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 }
 
 /*
- * Append the peer of a link to b, if the peer is in our network namespace. m
- * describes the link. id is the number (nsid) by which the namespace of the
- * link refers to ours. fd is an rtnetlink socket in our namespace.
+ * If the peer of the link that m describes is in our network namespace, append
+ * a line to b: the names of the link, of its peer, and of the bridge that the
+ * peer is attached to, if any. id is the number (nsid) by which the namespace
+ * of the link refers to ours. fd is an rtnetlink socket in our namespace.
  */
 static void
 peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
@@ -115,9 +116,9 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
 }
 
 /*
- * Add to rec the peers of the links in its file net/links. fd is an
- * rtnetlink(7) socket in the namespace of the links. This thread is in our own
- * namespace.
+ * Add to rec the peers of the links that the file net/links in rec lists. fd is
+ * an rtnetlink(7) socket in the namespace of the links. This thread must be in
+ * our own namespace.
  */
 void
 netpeers_record(struct filelist *rec, int fd)

@@ -63,9 +63,9 @@ messages_record(struct filelist *rec, int fd, const struct asked *k)
 }
 
 /*
- * Add what the rtnetlink(7) socket fd reports to rec: links, addresses, routes,
- * rules, neighbours and queueing disciplines. The last two may be missing.
- * Return 0, or -1 with errstr set.
+ * Add to rec what the rtnetlink(7) socket fd reports: links, addresses, routes,
+ * rules, neighbours and queueing disciplines. It is not an error if the last
+ * two cannot be read. Return 0, or -1 with errstr set.
  */
 static int
 network_record(struct filelist *rec, int fd)

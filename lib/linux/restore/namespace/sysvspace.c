@@ -51,8 +51,8 @@ owned_put(struct buf *b, const struct owned *o)
 }
 
 /*
- * Record the values of the n semaphores of set id, unless they exceed the
- * limits in r.
+ * Record the values of the n semaphores in the set with this ID, unless they
+ * exceed the limits in r.
  */
 static void
 values_read(struct reading *r, int id, size_t n)
@@ -72,8 +72,8 @@ values_read(struct reading *r, int id, size_t n)
 }
 
 /*
- * Append a line for a semaphore set to b, and record the values of the set.
- * line, of /proc/sysvipc/sem, describes the set.
+ * Append to b a line for the semaphore set that line describes, and record the
+ * values of the set. line is a line of /proc/sysvipc/sem.
  */
 static void
 semaphores_line(struct reading *r, struct buf *b, const char *line)
@@ -90,9 +90,9 @@ semaphores_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Record the messages of queue id, or none if they exceed the limits in r.
- * count is the number of messages. The record of a message is a line with its
- * type and size, followed by its bytes.
+ * Record the messages of the queue with this ID, or none if they exceed the
+ * limits in r. count is the number of messages. The record of a message is a
+ * line with its type and size, followed by its bytes.
  */
 static void
 messages_read(struct reading *r, int id, size_t count)
@@ -127,8 +127,8 @@ messages_read(struct reading *r, int id, size_t count)
 }
 
 /*
- * Append a line for a message queue to b, and record the messages of the queue.
- * line, of /proc/sysvipc/msg, describes the queue.
+ * Append to b a line for the message queue that line describes, and record the
+ * messages of the queue. line is a line of /proc/sysvipc/msg.
  */
 static void
 queue_line(struct reading *r, struct buf *b, const char *line)
@@ -162,9 +162,9 @@ segment_parse(const char *line, struct ipcsegment *g)
 }
 
 /*
- * Append a line for a System V segment to b, if no process has it attached.
- * line, of /proc/sysvipc/shm, describes the segment. Its content cannot be read
- * without attaching it.
+ * Append to b a line for the System V segment that line describes, if no
+ * process has the segment attached. line is a line of /proc/sysvipc/shm. The
+ * content of the segment cannot be read without attaching it.
  */
 static void
 segment_line(struct buf *b, const char *line)

@@ -144,11 +144,11 @@ fdref_find(const void *key, const void *v)
 }
 
 /*
- * Return the open file description that entry e of epoll set t watches. nth is
- * the number of entries before e with the same descriptor number. First try the
- * file that t's process has open with that number, which usually is the watched
- * file. For a socket, equal device and inode numbers prove this. Return NULL if
- * the file is unknown.
+ * Return the open file description that entry e of epoll set t watches, or NULL
+ * if it is unknown. nth is the number of entries before e with the same
+ * descriptor number. First try the file that the process of t has open with
+ * that number, which usually is the watched file. If it is a socket with the
+ * device and inode numbers in e, it is certainly the watched one.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)

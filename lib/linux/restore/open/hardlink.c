@@ -63,8 +63,8 @@ link_get(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return true if name in the directory open as dir is the file with device dev
- * and inode ino.
+ * Return true if the file called name in the directory open as dir has device
+ * dev and inode ino.
  */
 static bool
 link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
@@ -169,9 +169,9 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 }
 
 /*
- * Search for another name of the deleted file path. The file has device dev and
- * inode ino, and is on the mount with ID mount. Add the result to the links of
- * k->live, even if no name was found.
+ * Search for another name of a deleted file. path is the path it had, mount the
+ * ID of its mount, dev its device and ino its inode. Add the result to the
+ * links of k->live, even if no name was found.
  */
 static void
 link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,
@@ -226,7 +226,8 @@ search_begin(struct search *k)
 
 /*
  * Search for another name of the file that the process of k has open as fd. Do
- * nothing if the file has no links left. link is its deleted name.
+ * nothing if the file has no links left. link is the name of the file that
+ * /proc shows, with " (deleted)" at its end.
  */
 static void
 deleted_search(struct search *k, long fd, const char *link)

@@ -39,9 +39,9 @@ stat_record(struct filerec *t, const struct statx *sx)
 
 /*
  * If the file of t has a lease, record which process gets the signal when the
- * lease is broken. This takes a duplicate of the descriptor. For a file on a
- * file server, set the reason in t instead, because closing a duplicate might
- * have side effects there.
+ * lease is broken; the descriptor must be duplicated for that. If the file is
+ * on a file server, set the reason in t instead, because closing a duplicate
+ * might have side effects there.
  */
 static void
 lease_record(struct filerec *t)
@@ -267,8 +267,8 @@ file_look(struct filerec *t, struct statx *sx)
 /*
  * Begin the record of file t in t->out. Add the content of the file to the
  * snapshot if it would otherwise be lost. If the proxy has to record more, set
- * t->proxyrec to the function that it must run before file_end is called.
- * Return false if the descriptor no longer exists.
+ * t->proxyrec to the function that the proxy must run before file_end() is
+ * called. Return false if the descriptor no longer exists.
  */
 bool
 file_record(struct filerec *t)

@@ -103,9 +103,9 @@ files_free(struct live *l)
 }
 
 /*
- * Record in rec with which processes p shares its memory, descriptors, fs and
- * signal handlers. For each of these, record the first process found that has
- * it, which may be p itself.
+ * Record in rec which processes have the memory, descriptors, fs and signal
+ * handlers that process p has. For each of these four, record only the first
+ * process that was found to have it; this may be p itself.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -136,8 +136,8 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
- * If the directory of process p called name ("cwd" or "root") was deleted,
- * record its stat in rec.
+ * Record in rec the stat of a directory of process p, if it was deleted. name
+ * says which directory: "cwd" or "root".
  */
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)
@@ -164,7 +164,7 @@ struct batch {			/* files being recorded */
 };
 
 /*
- * Finish the records of the files of b, and add them to rec.
+ * Finish the records of the files in batch b, and add them to rec.
  */
 static void
 batch_end(struct batch *b, struct filelist *rec)
@@ -214,8 +214,8 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 /*
  * Add the files that process p has open, and the resources that it shares with
  * others, to its record rec. Note in s the files whose contents must be in the
- * snapshot. All processes are stopped. Call this once for each process, in the
- * order of l->procs.
+ * snapshot. All processes must be stopped. Call this once for each process, in
+ * the order of l->procs.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,

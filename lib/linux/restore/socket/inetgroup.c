@@ -36,9 +36,9 @@ group_add(struct netspace *l, const struct group *g)
 }
 
 /*
- * Parse a line of /proc/net/igmp. The line describes an interface or, if
- * indented, a group of the last interface. If it is a group, add it to l. g
- * keeps the interface between calls. Return 0, or -1 with errstr set.
+ * Parse line, from /proc/net/igmp. It describes an interface or, if it is
+ * indented, a group of the last interface. Keep an interface in g for the next
+ * calls, and add a group to l. Return 0, or -1 with errstr set.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)

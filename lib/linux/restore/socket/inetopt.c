@@ -179,9 +179,9 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return a new socket of kind w and its options, with which to compare the
- * options of other sockets. The socket is created on the first call, and kept
- * in f. Return NULL if memory runs out.
+ * Return a new socket of kind w, and its options, for comparison with the
+ * options of other sockets. The first call for a kind creates the socket, and f
+ * keeps it. Return NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -293,9 +293,9 @@ numbers_record(struct filerec *t, const struct freshsock *freshsock)
 }
 
 /*
- * Append a line with a text option of the TCP level to the record of t. The
- * option has this number, and the line begins with key. Append nothing if the
- * new socket has the same text.
+ * Append to the record of t a line with key and the text of the TCP option that
+ * has this number. Append nothing if the text is empty, or is the same for
+ * freshsock, a new socket.
  */
 static void
 word_record(struct filerec *t, const struct freshsock *freshsock, int number,

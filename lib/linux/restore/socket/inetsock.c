@@ -86,8 +86,8 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if inet_diag does not report on t; it
- * may report on another socket with the same addresses instead.
+ * inet_diag reports them. Return false if inet_diag does not report them: if
+ * several sockets have the same addresses, it may report on another one.
  */
 static bool
 shutdown_diag(struct filerec *t, struct inetsock *s)

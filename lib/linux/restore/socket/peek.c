@@ -95,9 +95,9 @@ control_read(struct msghdr *m, struct seen *s)
 /*
  * Peek at the next packet of socket fd, at the socket's offset. Store at most
  * len of its bytes in buf. flags are additional flags of recvmsg(2). Set *s to
- * the control messages of the packet that fit into room bytes. Return the
- * length of the packet, which with MSG_TRUNC may exceed len, or -1 with errno
- * set.
+ * those control messages of the packet that fit into room bytes. Return the
+ * length of the packet, or -1 with errno set. With MSG_TRUNC the length may
+ * exceed len.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
@@ -243,7 +243,7 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * The n bytes at offset off of stream fd end with bytes that were sent with
+ * Of the n bytes at offset off of stream fd, the last ones were sent with
  * descriptors. Return how many of the n bytes precede those, or 0 on failure.
  * To find out, peek into a buffer of n - 1 bytes that ends at an inaccessible
  * page. The kernel copies each sent buffer whole or not at all, so only the
@@ -316,8 +316,8 @@ stream_look(int fd, struct queue *q, uint64_t most)
 
 /*
  * Read all of stream fd into q with one call. Return 1 if all was read, or an
- * errno, which is EFBIG if there is too much to read. Return 0 if the stream
- * has control messages, and so must be read in pieces.
+ * errno; it is EFBIG if more bytes are waiting than most, or than fit into q.
+ * Return 0 if the stream has control messages, and so must be read in pieces.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)

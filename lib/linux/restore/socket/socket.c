@@ -60,8 +60,8 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 }
 
 /*
- * Record t, a socket of any family, or set t->proxyrec to the function that
- * records it in the proxy.
+ * Record t, a socket of any family. If that must be done in the proxy, set
+ * t->proxyrec to the function that does it there.
  */
 void
 socket_record(struct filerec *t)

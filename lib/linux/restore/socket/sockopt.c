@@ -6,8 +6,9 @@
 #include <sys/time.h>
 
 /*
- * Read option name of the socket open as fd, with getsockopt(2). The option
- * must have len bytes, which are stored at v. Return 0, or -1 with errno set.
+ * Read an option of the socket open as fd; level and name are its numbers in
+ * getsockopt(2). Store the option at v; it must have len bytes. Return 0, or -1
+ * with errno set.
  */
 int
 sock_get(int fd, int level, int name, void *v, socklen_t len)
@@ -16,8 +17,8 @@ sock_get(int fd, int level, int name, void *v, socklen_t len)
 }
 
 /*
- * Return the value of the int option name of socket t, at level SOL_SOCKET.
- * Return 0 if it cannot be read.
+ * Return the value of an int option of socket t, at level SOL_SOCKET. name is
+ * its number, such as SO_SNDBUF. Return 0 if it cannot be read.
  */
 static int
 option(const struct filerec *t, int name)
@@ -28,8 +29,9 @@ option(const struct filerec *t, int name)
 }
 
 /*
- * Return the value, in microseconds, of the time option name of socket t, at
- * level SOL_SOCKET. Return 0 if it cannot be read.
+ * Return the value, in microseconds, of a time option of socket t, at level
+ * SOL_SOCKET. name is its number, such as SO_SNDTIMEO. Return 0 if it cannot be
+ * read.
  */
 static intmax_t
 option_time(const struct filerec *t, int name)

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * If socket r of a process is a TCP connection, add it to the connections that
- * are to be locked in s, the network namespace of the process. pidfd refers to
- * the process. Return 0, or -1 with errstr set.
+ * r describes a socket of the process that pidfd refers to. If it is a TCP
+ * connection, add it to the connections that are to be locked in s, the network
+ * namespace of the process. Return 0, or -1 with errstr set.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -82,9 +82,9 @@ held_lock(struct netspace *s)
 
 /*
  * Lock all TCP connections of the processes of l, so that no packet gets
- * through. The processes are stopped, and their descriptors have been listed.
- * If locking fails, report that, and unlock all connections. They will be
- * closed on restore.
+ * through. The caller must have stopped the processes and listed their
+ * descriptors. If locking fails, report that, and unlock all connections; they
+ * will be closed on restore.
  */
 void
 tcphold_begin(struct live *l)
@@ -122,8 +122,8 @@ tcphold_has(const struct files *f, uint64_t ino)
 }
 
 /*
- * Record in rec how the connections of a network namespace are locked, if pid
- * is the first process found in that namespace.
+ * If pid is the first process that was found in a network namespace, record in
+ * rec how the connections of that namespace are locked, if they are.
  */
 void
 tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)

@@ -74,9 +74,9 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write to lock the nft scripts that lock and unlock the connections of h. Set
- * name to a random table name that fits into criu's buffer. Return 0, or -1
- * with errstr set.
+ * Set *lock to the nft scripts with which the connections of h can be locked
+ * and unlocked. Set name to a random table name that fits into criu's buffer.
+ * Return 0, or -1 with errstr set.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
@@ -130,8 +130,8 @@ rules_add(struct buf *b, const struct ends *e, const char *option)
 }
 
 /*
- * Write to lock the iptables scripts that lock and unlock the connections of h:
- * lock[0] is for IPv4, and lock[1] for IPv6.
+ * Set lock to the iptables scripts with which the connections of h can be
+ * locked and unlocked: lock[0] for IPv4, and lock[1] for IPv6.
  */
 static void
 iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
@@ -154,8 +154,8 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 
 /*
  * Set lock to the scripts with which the given program locks and unlocks the
- * connections of h. There is at least one connection. If the program is nft,
- * set name to the name of its table. The caller frees lock with tcplock_free,
+ * connections of h, which must have at least one. If the program is nft, set
+ * name to the name of its table. The caller frees lock with tcplock_free(),
  * even on failure. Return 0, or -1 with errstr set.
  */
 int

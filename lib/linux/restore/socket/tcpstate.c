@@ -164,8 +164,8 @@ stream_record(struct filerec *t, struct stream *s)
 }
 
 /*
- * Append to the record of t the state of the connection, if the connection
- * moves with its process.
+ * Append the state of the connection of socket t to its record. Do nothing
+ * unless the connection is locked, so that it can move with its process.
  */
 void
 tcpstate_record(struct filerec *t)

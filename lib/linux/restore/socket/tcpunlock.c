@@ -61,8 +61,8 @@ kept_get(uint64_t ns)
 
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
- * Unless sock is -1, kill them when the other end of sock is closed. Return
- * true if all succeeded.
+ * Unless sock is -1, kill a running script when the other end of sock is
+ * closed. Return true if all scripts succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -209,8 +209,8 @@ repair_serve(struct serving *s)
 }
 
 /*
- * In the unlocker (a proxy), leave the connections locked when it ends. Return
- * 0.
+ * In the unlocker (a proxy), note that it must leave the connections locked
+ * when it ends. Return 0.
  */
 static int
 leave_serve(struct serving *s)
@@ -221,9 +221,9 @@ leave_serve(struct serving *s)
 }
 
 /*
- * Make the unlocker (a proxy) run fn with the len bytes of arg. fn also gets a
- * duplicate of descriptor fd, unless fd is -1. Store the answer in the size
- * bytes at answer. Return 0, or -1 with errstr set.
+ * Make the unlocker (a proxy) run fn. fn gets the len bytes at arg, and a
+ * duplicate of descriptor fd unless fd is -1. Store its answer at answer, which
+ * has room for size bytes. Return 0, or -1 with errstr set.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
@@ -272,8 +272,9 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker program)
 }
 
 /*
- * Put all kept connections into TCP_REPAIR mode, in which they send nothing
- * when they end. Their processes are about to be killed.
+ * Make the unlocker put all connections that it keeps into TCP_REPAIR mode:
+ * their processes are about to be killed, and a connection in that mode sends
+ * nothing when it ends.
  */
 void
 tcpunlock_repair(void)

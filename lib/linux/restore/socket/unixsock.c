@@ -22,8 +22,9 @@
 #endif
 
 /*
- * Append to the record of t a line with key and, in hexadecimal, the address a
- * of len bytes. Append nothing if the address is empty.
+ * Append to the record of t a line with key and an address in hexadecimal,
+ * without the address family. The address is the len bytes at a. Append nothing
+ * if it is empty.
  */
 static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
