@@ -729,7 +729,8 @@ int		 live_take(struct live *l, struct snap *s, take_fn take,
 int		 live_next(struct live *l, struct proc **p);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
-void		 live_park(struct live *l, struct buf *pids);
+int		 live_park(struct live *l, struct buf *pids);
+void		 live_unpark(struct live *l);
 int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);

@@ -6,6 +6,8 @@
  * command, so that a write to a dead connection fails, and kills the command.
  */
 #include "job.h"
+#include "clock.h"
+#include "worker.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,15 +20,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SILENCE_S = 10 };	/* seconds of silence before giving up */
+enum {
+	SILENCE_MS = 10000,	/* time of silence before giving up */
+	RESUME_MS = 60000,	/* time for the far side to resume processes */
+	END_MS = 10000		/* time for the command to end */
+};
 
 struct far {
 	pid_t		 pid;	/* the shell that runs the command */
 	int		 fd;	/* owned; socket to the command */
 	pthread_t	 thread; /* thread that reads fd */
 	atomic_bool	 ending; /* far_end() was called */
+	atomic_bool	 went;	/* the far side may resume the processes */
 	pthread_mutex_t	 lock;	/* protects the members below */
 	pthread_cond_t	 changed;
 	_Atomic enum answer last; /* last answer received */
@@ -71,6 +79,11 @@ far_line(struct far *f, const char *line)
 		far_fail(f, line + 7);
 		return;
 	}
+	if (strncmp(line, "undone ", 7) == 0) {
+		f->went = false;
+		far_fail(f, line + 7);
+		return;
+	}
 	for (i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(line, words[i].word) == 0)
 			break;
@@ -80,37 +93,46 @@ far_line(struct far *f, const char *line)
 		far_fail(f, text);
 		return;
 	}
+	if (words[i].answer == ANSWER_NONE)
+		return;
+	/* a program other than snapload must not make us kill the processes */
+	if (words[i].answer != f->last + 1 ||
+	    (words[i].answer == ANSWER_RUNNING && !f->went)) {
+		snprintf(text, sizeof text, "--to: unexpected answer \"%.80s\"",
+		    line);
+		far_fail(f, text);
+		return;
+	}
 	pthread_mutex_lock(&f->lock);
-	if (words[i].answer > f->last)
-		f->last = words[i].answer;
+	f->last = words[i].answer;
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
 }
 
 /*
  * Wait until the far side writes something, and read one byte of it into *c.
- * Return false at the end of its output, or if it was silent for too long.
+ * heard is the time at which its last line came, in ms, as returned by
+ * now_ms(). Return false at the end of its output, or if that is too long ago.
  * Before its first answer it may be silent for any time, unless the move is
  * ending: somebody may have to type a password.
  */
 static bool
-far_byte(struct far *f, char *c)
+far_byte(struct far *f, char *c, uint64_t heard)
 {
 	struct pollfd p = { .fd = f->fd, .events = POLLIN };
-	int silent = 0;
 	ssize_t n;
 
 	for (;;) {
-		if (poll(&p, 1, 1000) > 0 &&
-		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
-			return n == 1;
-		silent += f->ending || f->last != ANSWER_NONE;
-		if (silent > SILENCE_S) {
+		if ((f->ending || f->last != ANSWER_NONE) &&
+		    now_ms() - heard > SILENCE_MS) {
 			far_fail(f, "--to: the command is silent for more "
 			    "than 10 seconds");
 			(void)kill(f->pid, SIGKILL);
 			return false;
 		}
+		if (poll(&p, 1, 500) > 0 &&
+		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
+			return n == 1;
 	}
 }
 
@@ -123,19 +145,22 @@ far_read(void *far)
 {
 	struct far *f = far;
 	char line[sizeof f->why];
+	uint64_t heard = now_ms();
 	size_t n = 0;
 	char c;
 
-	while (far_byte(f, &c))
-		if (c != '\n') {
-			if (n < sizeof line - 1)
-				line[n++] = c;
-		} else {
-			line[n] = '\0';
-			n = 0;
-			far_line(f, line);
-		}
-	far_fail(f, "--to: the command has ended");
+	while (n < sizeof line && far_byte(f, &c, heard)) {
+		line[n++] = c;
+		if (c != '\n')
+			continue;
+		line[n - 1] = '\0';
+		n = 0;
+		if (!f->ending)
+			heard = now_ms();
+		far_line(f, line);
+	}
+	far_fail(f, n == sizeof line ? "--to: an answer is too long" :
+	    "--to: the command has ended");
 	return NULL;
 }
 
@@ -145,10 +170,19 @@ far_read(void *far)
 static void __attribute__((noreturn))
 far_exec(const char *command, int fd)
 {
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGTSTP, SIG_DFL);
-	signal(SIGTTIN, SIG_DFL);
-	signal(SIGTTOU, SIG_DFL);
+	static const int none[] = { SIGINT, SIGQUIT, SIGTSTP };
+	static const int usual[] = { SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ };
+	sigset_t set;
+	size_t i;
+
+	/* a signal from the terminal is for us: when we end, the input of the
+	   command ends */
+	for (i = 0; i < sizeof none / sizeof *none; i++)
+		signal(none[i], SIG_IGN);
+	for (i = 0; i < sizeof usual / sizeof *usual; i++)
+		signal(usual[i], SIG_DFL);
+	sigemptyset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
 	if (dup2(fd, STDIN_FILENO) != -1 && dup2(fd, STDOUT_FILENO) != -1)
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
@@ -176,39 +210,98 @@ far_begin(const char *command)
 	f->fd = fd[0];
 	if (dup2(fd[0], STDOUT_FILENO) == -1)
 		err(1, "--to");
-	if ((errno = pthread_create(&f->thread, NULL, far_read, f)) != 0)
+	if ((errno = worker_start(&f->thread, far_read, f)) != 0)
 		err(1, "--to");
 	return f;
 }
 
 /*
  * Wait until the far side has sent the given answer or a later one. Return 0,
- * or -1 with errstr set if it has failed.
+ * or -1 with errstr set if it has failed, or has not resumed the processes in
+ * RESUME_MS.
  */
 int
 far_await(struct far *f, enum answer answer)
 {
-	int rc;
+	struct timespec until;
+	int rc = 0;
 
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += RESUME_MS / 1000;
 	pthread_mutex_lock(&f->lock);
-	while (f->last < answer)
-		pthread_cond_wait(&f->changed, &f->lock);
-	rc = f->last == ANSWER_FAILED ? errstr_set("%s", f->why) : 0;
+	while (f->last < answer && rc == 0)
+		if (answer != ANSWER_RUNNING)
+			pthread_cond_wait(&f->changed, &f->lock);
+		else if (pthread_cond_timedwait(&f->changed, &f->lock,
+		    &until) == ETIMEDOUT)
+			rc = errstr_set("--to: no answer in %d seconds",
+			    RESUME_MS / 1000);
+	if (f->last == ANSWER_FAILED)
+		rc = errstr_set("%s", f->why);
 	pthread_mutex_unlock(&f->lock);
 	return rc;
 }
 
 /*
- * After an error, if the far side has failed, set errstr to the reason why it
- * failed.
+ * Return 0, or -1 with errstr set if the far side has failed.
+ */
+int
+far_check(struct far *f)
+{
+	return f == NULL || f->last != ANSWER_FAILED ? 0 : far_await(f,
+	    ANSWER_FAILED);
+}
+
+/*
+ * Let the far side resume the processes. Return 0, or -1 with errstr set if it
+ * cannot have received that.
+ */
+int
+far_go(struct far *f)
+{
+	f->went = true;
+	if (frame_write(f->fd, FRAME_GO, NULL, 0) == 0)
+		return 0;
+	f->went = false;
+	return errstr_sys("--to");
+}
+
+/*
+ * Return true if the far side may have resumed the processes.
+ */
+bool
+far_went(const struct far *f)
+{
+	return f->went;
+}
+
+/*
+ * After an error, if the far side fails within a second, set errstr to the
+ * reason why it failed.
  */
 void
 far_wrap(struct far *f)
 {
-	pthread_mutex_lock(&f->lock);
-	if (f->last == ANSWER_FAILED)
-		errstr_set("%s", f->why);
-	pthread_mutex_unlock(&f->lock);
+	const uint64_t until = now_ms() + 1000;
+
+	while (f->last != ANSWER_FAILED && now_ms() < until)
+		nap_us(1000);
+	(void)far_check(f);
+}
+
+/*
+ * Wait until process pid, a child, has ended. Kill it after END_MS.
+ */
+static void
+child_end(pid_t pid)
+{
+	const uint64_t until = now_ms() + END_MS;
+
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (now_ms() > until)
+			(void)kill(pid, SIGKILL);
+		nap_us(1000);
+	}
 }
 
 /*
@@ -224,8 +317,7 @@ far_end(struct far *f)
 	f->ending = true;
 	(void)shutdown(f->fd, SHUT_WR);
 	pthread_join(f->thread, NULL);
-	while (waitpid(f->pid, NULL, 0) == -1 && errno == EINTR)
-		continue;
+	child_end(f->pid);
 	close(f->fd);
 	free(f);
 }
@@ -245,9 +337,5 @@ far_ask(struct far *f, struct live *l)
 	    frame_write(STDOUT_FILENO, FRAME_QUESTION, NULL, 0) == -1))
 		rc = errstr_sys("--to");
 	buf_free(&b);
-	if (rc == -1) {
-		far_wrap(f);
-		return -1;
-	}
-	return far_await(f, ANSWER_READY);
+	return rc == -1 ? -1 : far_await(f, ANSWER_READY);
 }

@@ -102,16 +102,20 @@ say_pids(const char *text, const struct buf *pids)
  * errstr set.
  */
 static int
-move_go(struct live *l, const struct output *o, struct far *f)
+move_go(struct live *l, struct far *f)
 {
 	struct buf pids = { 0 };
 	int rc;
 
-	live_park(l, &pids);
-	(void)frame_write(output_fd(o), FRAME_GO, NULL, 0);
-	rc = far_await(f, ANSWER_RUNNING);
+	rc = live_park(l, &pids);
+	if (rc == 0)
+		rc = far_go(f);
+	if (rc == 0)
+		rc = far_await(f, ANSWER_RUNNING);
 	if (rc == 0)
 		rc = live_kill(l) == -1 ? -1 : 0;
+	else if (!far_went(f))
+		live_unpark(l);
 	else {
 		say(NULL, "the processes stay stopped here: they may run on "
 		    "the far side; find out whether they do");
@@ -138,7 +142,7 @@ move_far(struct live *l, struct output *o, struct far *f)
 	    far_await(f, ANSWER_RESTORED) == -1)
 		return -1;
 	signals_hold(&old);
-	rc = move_go(l, o, f);
+	rc = move_go(l, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

@@ -21,7 +21,8 @@ check_live(struct taking *k)
 	int rc;
 
 	while ((rc = live_next(k->live, &p)) == 1)
-		continue;
+		if (far_check(k->far) == -1)
+			return -1;
 	if (rc == -1 || move_check(&k->job->move, k->live, k->snap, k->out,
 	    say) == -1)
 		return -1;
@@ -44,7 +45,8 @@ write_procs(struct taking *k, struct snap6 *w)
 	rc = 0;
 	if (k->job->move.kill)
 		for (i = 0; i < k->snap->nproc && rc == 0; i++)
-			rc = snap6_put(w, k->snap->proc[i]);
+			rc = far_check(k->far) == -1 ? -1 :
+			    snap6_put(w, k->snap->proc[i]);
 	else
 		while ((rc = live_next(k->live, &p)) == 1) {
 			if (snap6_put(w, p) == -1)
@@ -111,9 +113,7 @@ snap_live(struct taking *k)
 		goto out;
 	say_hold();
 	progress_phase(&progress, 0);
-	rc = k->far == NULL ? 0 : far_ask(k->far, k->live);
-	if (rc == 0)
-		rc = live_stop(k->live);
+	rc = live_stop(k->live);
 	if (rc == 0)
 		rc = write_live(k);
 	/* after move_end the output is committed and freed */
@@ -121,15 +121,45 @@ snap_live(struct taking *k)
 		rc = say_totals(k->snap, k->out);
 	if (rc == 0 && j->move.kill)
 		rc = move_end(k->live, &k->out, k->far);
-	if (rc == -1 && k->far != NULL)
-		far_wrap(k->far);
 out:
 	live_thaw(k->live);
+	if (rc == -1 && k->far != NULL)
+		far_wrap(k->far);
 	say_kept(rc == -1 && is_again(k));
 	if (rc == 0 && totals && !j->move.kill)
 		rc = say_totals(k->snap, k->out);
 	snap_free(k->snap);
 	k->snap = NULL;
+	return rc;
+}
+
+static void
+ignore(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+/*
+ * Ask the far side whether it can receive the processes. o has the options of
+ * their capture. Return 0, or -1 with errstr set.
+ */
+static int
+ask(struct taking *k, const struct liveopts *o)
+{
+	struct liveopts quiet = *o;
+	struct live *l;
+	int rc;
+
+	/* The processes are looked at again later: what is seen now may be
+	   out of date then, and messages would come twice. */
+	quiet.warn = ignore;
+	l = live_new(&quiet);
+	rc = l == NULL || sources_add(&k->job->sources, l) == -1 ? -1 :
+	    far_ask(k->far, l);
+	live_free(l);
+	if (rc == -1)
+		far_wrap(k->far);
 	return rc;
 }
 
@@ -159,6 +189,8 @@ snap_once(struct taking *k, bool clone)
 		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
+	if (k->far != NULL && ask(k, &o) == -1)
+		return -1;
 	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
 	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
 	    sources_add(&k->job->sources, k->live) == -1)

@@ -8,6 +8,7 @@
  * fails before that, or the other side is gone, criu kills the processes.
  */
 #include "receive.h"
+#include "worker.h"
 
 #include "common/common.h"
 
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 
 #include <dirent.h>
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,9 +29,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_QUESTION = 64 << 20 }; /* maximum length of a question, in bytes */
+enum {
+	MAX_QUESTION = 64 << 20, /* maximum length of a question, in bytes */
+	GO_MS = 8000		/* time for the permission to resume */
+};
 
 static const char variable[] = "SNAPLOAD_RECEIVE"; /* its value is PID:FD:FD */
 static const char detached[] = "criu restore -d ";
@@ -42,7 +48,9 @@ static struct {
 				   script says that it has begun */
 	int		 go;	/* write end of the pipe by which the action
 				   script is told to exit */
-	pid_t		 criu;
+	pid_t		 criu;	/* 0: not started, or its end was noticed */
+	int		 status; /* of criu, from waitpid(2), when it ended */
+	int		 null;	/* descriptor of /dev/null */
 } job;
 
 /*
@@ -62,16 +70,17 @@ answer(const char *line)
 }
 
 /*
- * Answer that the move has failed, for the reason in errstr. Return -1.
+ * Answer that the move has failed, for the reason in errstr. If undone is set,
+ * the processes have not run here, and do not exist.
  */
-static int
-refuse(void)
+static void
+refuse(bool undone)
 {
 	char text[560];
 
-	snprintf(text, sizeof text, "failed far side: %s", snap_errstr());
+	snprintf(text, sizeof text, "%s far side: %s", undone ? "undone" :
+	    "failed", snap_errstr());
 	answer(text_sanitize(text));
-	return -1;
 }
 
 /*
@@ -303,7 +312,8 @@ criu_start(const struct buf *command)
 	job.said = said[0];
 	job.go = go[1];
 	buf_printf(&b, "%s=%d:%d:%d exec %.*s --action-script /proc/%d/exe "
-	    "-v1 -o restore.log", variable, getpid(), said[1], go[0],
+	    "-v1 -o restore.log --pidfile root.pid", variable, getpid(),
+	    said[1], go[0],
 	    (int)strcspn((const char *)command->data, "\n"),
 	    (const char *)command->data, getpid());
 	buf_add(&b, "", 1);
@@ -311,10 +321,8 @@ criu_start(const struct buf *command)
 	if (rc == 0 && (job.criu = fork()) == -1)
 		rc = errstr_sys("criu");
 	if (rc == 0 && job.criu == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		(void)dup2(null, STDIN_FILENO);
-		(void)dup2(null, STDOUT_FILENO);
+		(void)dup2(job.null, STDIN_FILENO);
+		(void)dup2(job.null, STDOUT_FILENO);
 		execl("/bin/sh", "sh", "-c", (char *)b.data, (char *)NULL);
 		_exit(127);
 	}
@@ -323,7 +331,8 @@ criu_start(const struct buf *command)
 }
 
 /*
- * Set errstr to the first error in the log of criu.
+ * Set errstr to the first error in the log of criu. Skip an error in spite of
+ * which criu continues.
  */
 static void
 criu_why(void)
@@ -337,7 +346,8 @@ criu_why(void)
 	    sizeof path || (f = fopen(path, "re")) == NULL)
 		return;
 	while (fgets(line, sizeof line, f) != NULL)
-		if ((s = strstr(line, "Error (")) != NULL) {
+		if ((s = strstr(line, "Error (")) != NULL &&
+		    strstr(s, "RLIMIT_NOFILE for self") == NULL) {
 			line[strcspn(line, "\n")] = '\0';
 			errstr_set("criu: %s", s);
 			break;
@@ -367,69 +377,148 @@ rest_kill(void)
 }
 
 /*
- * Wait until criu runs the action script, which it does when all is restored.
- * Return 0, or -1 with errstr set if criu or the connection ends before that.
+ * Return the time since boot in ms, including time in which the machine was
+ * suspended.
+ */
+static uint64_t
+boot_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/*
+ * Wait until fd can be read, which is the pipe from the action script or
+ * standard input. Return 0, or -1 with errstr set if criu or the connection
+ * ends before that, or it takes until the time until, as returned by boot_ms().
  */
 static int
-restored_await(void)
+input_await(int fd, uint64_t until)
 {
 	struct pollfd p[2] = { { .fd = job.said, .events = POLLIN },
 	    { .fd = STDIN_FILENO, .events = POLLIN } };
-	char c;
 
 	for (;;) {
-		(void)poll(p, 2, 100);
-		if (p[0].revents & POLLIN && read(job.said, &c, 1) == 1)
-			return 0;
-		/* nothing is sent now: this is its end */
-		if (p[1].revents != 0)
-			return errstr_set("the connection ended");
-		if (waitpid(job.criu, NULL, WNOHANG) != 0) {
+		if (waitpid(job.criu, &job.status, WNOHANG) != 0) {
+			job.criu = 0;
 			criu_why();
 			return -1;
 		}
+		if (boot_ms() > until)
+			return errstr_set("no permission to resume in time");
+		if (poll(p, 2, 100) <= 0)
+			continue;
+		if (fd == job.said && p[0].revents & POLLIN)
+			return 0;
+		if (fd == STDIN_FILENO && p[1].revents & POLLIN)
+			return 0;
+		if (p[1].revents != 0)	/* nothing is sent at this time */
+			return errstr_set("the connection ended");
 	}
 }
+
+/*
+ * Wait until all is restored, and then until the other side permits the
+ * processes to resume. Return 0, or -1 with errstr set.
+ */
+static int
+go_await(void)
+{
+	uint64_t until;
+	char letter;
+	size_t n;
+	int rc;
+
+	if (input_await(job.said, UINT64_MAX) == -1)
+		return -1;
+	if (read(job.said, &letter, 1) != 1)
+		return errstr_sys("action script");
+	answer("restored");
+	/* the other side gives up later than that */
+	until = boot_ms() + GO_MS;
+	if (input_await(STDIN_FILENO, until) == -1 ||
+	    (rc = frame_read(STDIN_FILENO, &letter, job.data, &n)) == -1)
+		return -1;
+	if (rc != 1 || letter != FRAME_GO)
+		return errstr_set("the connection ended");
+	return boot_ms() <= until ? 0 : errstr_set("the permission to resume "
+	    "came too late");
+}
+
+/*
+ * Return true if the process that criu has restored, whose ID it wrote to the
+ * file root.pid, is alive.
+ */
+static bool
+root_lives(void)
+{
+	char path[PATH_MAX], state = 'Z';
+	FILE *f;
+	int pid;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/root.pid", job.dir) >=
+	    sizeof path || (f = fopen(path, "re")) == NULL)
+		return false;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	fclose(f);
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]%*[) ]%c", &state) != 1)
+		state = 'Z';
+	fclose(f);
+	return state != 'Z' && state != 'X';
+}
+
+enum outcome {
+	RUNNING,	/* the processes run */
+	UNDONE,		/* they have executed nothing, and do not exist */
+	UNKNOWN		/* they may have run */
+};
 
 /*
  * Restore the images with the criu command in the buffer command. Resume the
- * processes when the other side says so. Set *went to true if the processes may
- * have run. Return 0, or -1 with errstr set.
+ * processes when the other side permits it. Return the outcome, with errstr set
+ * unless the processes run.
  */
-static int
-restore(const struct buf *command, bool *went)
+static enum outcome
+restore(const struct buf *command)
 {
-	char letter;
-	size_t n;
+	struct pollfd resumed = { .events = POLLIN };
 
-	*went = false;
 	if (criu_start(command) == -1)
-		return -1;
-	if (restored_await() == 0) {
-		answer("restored");
-		*went = frame_read(STDIN_FILENO, &letter, job.data, &n) == 1 &&
-		    letter == FRAME_GO;
-		if (*went && write(job.go, "", 1) != 1)
-			*went = false;
-		if (!*went)
-			errstr_set("the connection ended");
+		return UNDONE;
+	if (go_await() == -1 || write(job.go, "", 1) != 1) {
+		close(job.go);	/* the action script fails */
+		if (job.criu != 0)
+			(void)child_wait(job.criu);
+		return UNDONE;
 	}
-	if (!*went) {		/* make the action script fail */
-		close(job.go);
-		(void)child_wait(job.criu);
-		return -1;
+	while (waitpid(job.criu, &job.status, 0) == -1 && errno == EINTR)
+		continue;
+	if (WIFEXITED(job.status) && WEXITSTATUS(job.status) == 0) {
+		if (root_lives())
+			return RUNNING;
+		errstr_set("the process ended when it was resumed");
+		return UNKNOWN;
 	}
-	if (child_wait(job.criu) == 0)
-		return 0;
 	criu_why();
-	return -1;
+	/* criu runs the action script again right before it resumes them; if
+	   it exits with an error before that, it has killed them */
+	resumed.fd = job.said;
+	return WIFEXITED(job.status) && poll(&resumed, 1, 0) == 0 ? UNDONE :
+	    UNKNOWN;
 }
 
 /*
- * Remove the directory at path and the files in it.
+ * Remove the files in the directory at path, and the directory if it is
+ * temporary.
  */
 static void
-dir_remove(const char *path)
+dir_clear(const char *path, bool temporary)
 {
 	struct dirent *e;
 	DIR *d;
@@ -439,17 +528,70 @@ dir_remove(const char *path)
 	while ((e = readdir(d)) != NULL)
 		(void)unlinkat(dirfd(d), e->d_name, 0);
 	closedir(d);
-	(void)rmdir(path);
+	if (temporary)
+		(void)rmdir(path);
 }
 
 /*
- * End the move if a signal asks us to end: close the connection.
+ * Set job.dir to dir. Create that directory if it does not exist; it must be
+ * empty. If dir is NULL, create a temporary directory, and store its path in
+ * path, which has room for PATH_MAX bytes. Return 0, or -1 with errstr set.
+ */
+static int
+dir_make(const char *dir, char *path)
+{
+	const char *below = getenv("TMPDIR");
+	struct dirent *e;
+	DIR *d;
+	int n = 0;
+
+	if (dir == NULL) {
+		snprintf(path, PATH_MAX, "%s/snapload.XXXXXX",
+		    below != NULL ? below : "/tmp");
+		job.dir = path;
+		return mkdtemp(path) != NULL ? 0 : errstr_sys("%s", path);
+	}
+	job.dir = dir;
+	if ((mkdir(dir, 0700) == -1 && errno != EEXIST) ||
+	    (d = opendir(dir)) == NULL)
+		return errstr_sys("%s", dir);
+	while ((e = readdir(d)) != NULL)
+		n += strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0;
+	closedir(d);
+	return n == 0 ? 0 : errstr_set("%s: not an empty directory", dir);
+}
+
+/*
+ * End the move if a signal asks us to end: end the input.
  */
 static void
 on_end(int sig)
 {
+	const int saved = errno;
+
 	(void)sig;
-	close(STDIN_FILENO);
+	(void)dup2(job.null, STDIN_FILENO);
+	errno = saved;
+}
+
+/*
+ * Receive and restore the processes; make() makes their images. Return the
+ * outcome, with errstr set unless the processes run.
+ */
+static enum outcome
+move(int (*make)(const char *))
+{
+	struct buf command = { 0 };
+	enum outcome end = UNDONE;
+
+	if (question_check() == 0) {
+		answer("ready");
+		if (images_receive(make, &command) == 0)
+			end = restore(&command);
+	}
+	buf_free(&command);
+	return end;
 }
 
 /*
@@ -460,50 +602,35 @@ on_end(int sig)
 int
 receive(const char *dir, int (*make)(const char *))
 {
-	struct buf command = { 0 };
+	static const int sig[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	enum outcome end = UNDONE;
 	char temporary[PATH_MAX];
 	pthread_t thread;
-	bool went = false;
-	int rc;
+	bool made;
+	size_t i;
 
-	signal(SIGHUP, on_end);
-	signal(SIGINT, on_end);
-	signal(SIGTERM, on_end);
-	signal(SIGPIPE, SIG_IGN);
-	job.dir = dir;
-	if (dir != NULL)
-		(void)mkdir(dir, 0700);
-	else {
-		snprintf(temporary, sizeof temporary, "%s/snapload.XXXXXX",
-		    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-		if (mkdtemp(temporary) == NULL) {
-			errstr_sys("%s", temporary);
-			(void)refuse();
-			return 1;
-		}
-		job.dir = temporary;
-	}
 	job.data = must(malloc(MAX_FRAME));
+	if ((job.null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
+		err(1, "/dev/null");
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		signal(sig[i], on_end);
+	signal(SIGPIPE, SIG_IGN);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if ((rc = question_check()) == 0) {
-		answer("ready");
-		if ((errno = pthread_create(&thread, NULL, beat, NULL)) != 0)
-			rc = errstr_sys("cannot start a thread");
-	}
-	if (rc == 0 && (rc = images_receive(make, &command)) == 0)
-		rc = restore(&command, &went);
-	if (rc == 0)
+	if ((errno = worker_start(&thread, beat, NULL)) != 0)
+		err(1, "cannot start a thread");
+	made = dir_make(dir, temporary) == 0;
+	if (made)
+		end = move(make);
+	if (end == RUNNING)
 		answer("running");
-	else {
-		(void)refuse();
-		if (!went)
-			rest_kill();
-	}
-	buf_free(&command);
-	if (dir == NULL)
-		dir_remove(temporary);
+	else
+		refuse(end == UNDONE);
+	if (end == UNDONE)
+		rest_kill();
+	if (made && (dir == NULL || end == UNDONE))
+		dir_clear(job.dir, dir == NULL);
 	free(job.data);
-	return rc == 0 ? 0 : 1;
+	return end == RUNNING ? 0 : 1;
 }
 
 /*
@@ -517,16 +644,20 @@ receive_script(void)
 	const char *s = getenv(variable), *action;
 	char path[64], c;
 	int pid, said, go, fd;
+	bool resumes;
 
 	if (s == NULL || sscanf(s, "%d:%d:%d", &pid, &said, &go) != 3 ||
 	    (action = getenv("CRTOOLS_SCRIPT_ACTION")) == NULL)
 		return -1;
-	if (strcmp(action, "post-restore") != 0)
+	resumes = strcmp(action, "pre-resume") == 0;
+	if (!resumes && strcmp(action, "post-restore") != 0)
 		return 0;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, said);
 	if ((fd = open(path, O_WRONLY)) == -1 || write(fd, "", 1) != 1)
 		return 1;
 	close(fd);
+	if (resumes)
+		return 0;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, go);
 	if ((fd = open(path, O_RDONLY)) == -1)
 		return 1;

@@ -246,7 +246,8 @@ job_misused(int operands)
 		    job.compress;
 	if (job.receive)
 		return job.reverse || co.overwrite || job.path != NULL ||
-		    job.compress || co.parent != NULL || operands > 0;
+		    job.compress || co.parent != NULL || operands > 0 ||
+		    co.root != 0;
 	if (job.dir == NULL)
 		return true;
 	if (job.reverse)
@@ -268,7 +269,7 @@ make(const char *dir)
 	confine_images(NULL, job.dir != NULL ? job.dir : strdup(dir), NULL);
 	if ((rc = load(NULL, dir, &co)) == -1)
 		program_warn("%s", snap_errstr());
-	return rc == 0 && !program_lost() ? 0 : -1;
+	return rc == 0 && (co.leave != 0 || !program_lost()) ? 0 : -1;
 }
 
 int

@@ -58,23 +58,44 @@ lproc_kill(struct lproc *p)
 }
 
 /*
- * Let no process of set l that we have stopped continue when we release it or
- * die: send SIGSTOP to each, and keep its TCP connections locked. Append the
- * process ID of each to pids, after a blank.
+ * Make all processes of set l that are stopped stay stopped when they are
+ * released, even if this program dies: keep their TCP connections locked, and
+ * send them SIGSTOP. Append the process ID of each to pids, after a blank.
+ * Return 0, or -1 with errstr set and nothing changed.
  */
-void
+int
 live_park(struct live *l, struct buf *pids)
 {
 	const struct lproc *p;
 
 	take_finish(l);
+	if (tcpunlock_leave(true) == -1)
+		return errstr_wrap("TCP connections");
 	l->parked = true;
-	tcpunlock_leave();
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
 			(void)kill(p->pid, SIGSTOP);
 			buf_printf(pids, " %d", p->pid);
 		}
+	return 0;
+}
+
+/*
+ * Undo live_park(). As the processes are still stopped, SIGCONT removes the
+ * pending SIGSTOP; a process that handles SIGCONT receives it.
+ */
+void
+live_unpark(struct live *l)
+{
+	const struct lproc *p;
+
+	if (!l->parked)
+		return;
+	l->parked = false;
+	(void)tcpunlock_leave(false);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_isheld(p))
+			(void)kill(p->pid, SIGCONT);
 }
 
 /*

@@ -48,9 +48,8 @@ done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
     -u "no such user"
 refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
-usage="usage: snap [-adfklnrsvz] [--at time] [--core] [--memory size] [-c group]
-            [-m text] [-o file] [-t seconds] [-u user] [-x what] [pid|name ...]
-       snap --help"
+usage='usage: snap [-adfklnrsvz] [-cmotux argument] [--option ...] [pid|name ...]
+       snap --help'
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"
 refused 2 "$BUILD/snap: invalid option -- '?'

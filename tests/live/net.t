@@ -64,7 +64,7 @@ target "$targets/anon"
 line=$(recipe '| ssh far '\''cat')
 try "$line" at near "$line"
 check "$tmp/far/web.snap" "$pid" "it is there"
-line=$(recipe 'ssh root@far snap')
+line=$(recipe 'ssh root@far snap ')
 # the process that is there has another name than nginx
 line=${line/nginx >/$pid >}
 try "$line" at near "$line"

@@ -52,8 +52,8 @@ is "$rc $(stat -c %s "$tmp/out")" "1 0" \
 if "${as[@]}" unshare --user -r true 2>/dev/null; then
 	"${as[@]}" unshare --user -r "${snap:-$BUILD/snap}" "$foreign" \
 	    2>&1 >"$tmp/out" | head -1 >"$tmp/err"
-	is "$(cat "$tmp/err")" "snap: process $foreign is outside of the user \
-namespace that you are root of: run as root outside of it, or as its user: \
+	is "$(cat "$tmp/err")" "snap: process $foreign is outside of your user \
+namespace: run as root outside of that namespace, or as the user of the process: \
 left out" "root of a user namespace: another's process"
 else
 	skip "root of a user namespace" "nobody can make one"

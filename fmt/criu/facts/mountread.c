@@ -137,7 +137,8 @@ line_parse(struct makemount *t, char *line)
 	for (i = 0; i < sizeof types / sizeof *types; i++)
 		if (strcmp(types[i].name, t->type) == 0)
 			t->code = types[i].code;
-	return *t->root == '/' && *t->point == '/';
+	/* the root of a mount of nsfs is a name such as net:[4026531840] */
+	return *t->root != '\0' && *t->point == '/';
 }
 
 /*

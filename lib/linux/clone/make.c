@@ -130,7 +130,7 @@ clone_harmless(const struct live *l, const struct lproc *p,
 		return errstr_set("its children are in another PID namespace");
 	for (i = 0; i < vma->n; i++)
 		if (vma->v[i].flags & VMA_UFFD)
-			return errstr_set("its memory is under "
+			return errstr_set("its memory is managed by "
 			    "userfaultfd(2)");
 	return l->monitor ? memory_unwatched(p) : 0;
 }

@@ -35,7 +35,7 @@ void		 tcphold_record(const struct files *, pid_t,
 void		 tcphold_end(struct live *l, bool moved);
 
 /* tcpunlock.c */
-void		 tcpunlock_leave(void);
+int		 tcpunlock_leave(bool leave);
 void		 tcpunlock_repair(void);
 
 #endif

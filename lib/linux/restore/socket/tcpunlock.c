@@ -209,14 +209,13 @@ repair_serve(struct serving *s)
 }
 
 /*
- * In the unlocker (a proxy), note that it must leave the connections locked
- * when it ends. Return 0.
+ * In the unlocker (a proxy), leave the connections locked when it ends, or do
+ * not, as the bool of the request says. Return 0.
  */
 static int
 leave_serve(struct serving *s)
 {
-	(void)s;
-	unlocker.leave = true;
+	memcpy(&unlocker.leave, s->arg, sizeof unlocker.leave);
 	return 0;
 }
 
@@ -284,13 +283,14 @@ tcpunlock_repair(void)
 }
 
 /*
- * Leave the connections locked when the unlocker ends, for any reason.
+ * Leave the connections locked when the unlocker ends for any reason, if leave
+ * is set; else unlock them then. Return 0, or -1 with errstr set.
  */
-void
-tcpunlock_leave(void)
+int
+tcpunlock_leave(bool leave)
 {
-	if (proxy_process(PROXY_UNLOCKER) != 0)
-		(void)unlocker_ask(leave_serve, NULL, 0, -1, NULL, 0);
+	return proxy_process(PROXY_UNLOCKER) == 0 ? 0 : unlocker_ask(
+	    leave_serve, &leave, sizeof leave, -1, NULL, 0);
 }
 
 /*
@@ -303,6 +303,6 @@ tcpunlock_end(bool undo)
 	if (proxy_process(PROXY_UNLOCKER) == 0)
 		return;
 	if (!undo)
-		tcpunlock_leave();
+		(void)tcpunlock_leave(true);
 	proxy_close(PROXY_UNLOCKER);
 }
