@@ -58,7 +58,7 @@ machine_next(const struct machine *m)
 }
 
 /*
- * Return the machine whose name in Plan 9 is name, as in the first line of a
+ * Return the machine that has this name in Plan 9 and in the first line of a
  * snapshot. If there is none, return the unknown machine.
  */
 const struct machine *

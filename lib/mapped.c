@@ -83,8 +83,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * If data is mapped, discard its first upto bytes, which have been read, from
- * memory. The kernel reads them from the file again if they are needed.
+ * If data is mapped, discard from memory its first upto bytes, which have been
+ * read. The kernel reads them from the file again if they are needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

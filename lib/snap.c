@@ -362,8 +362,8 @@ index_make(struct snap *s)
 /*
  * Update the index of threads and embedded files in s. Entries of s must not
  * change once they are in the index, but more may be added. Several threads may
- * call this at once, as long as none adds entries. Return 0, or -1 with errstr
- * set.
+ * call this at the same time, as long as none adds entries. Return 0, or -1
+ * with errstr set.
  */
 int
 snap_index(struct snap *s)

@@ -40,8 +40,8 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Call fn(arg) in n threads at once, and wait until all calls have returned.
- * The caller is one of the threads. Use fewer threads if n is above
+ * Call fn(arg) in n threads at the same time, and wait until all calls have
+ * returned. The caller is one of the threads. Use fewer threads if n is above
  * MAX_WORKERS, or if not all can be created.
  */
 void

@@ -42,8 +42,9 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which we must have stopped. Mark its threads as interrupted,
- * so that threads_poll() waits for them, and the parent of p can reap it.
+ * Kill process p, which the caller must have stopped. Mark its threads as
+ * interrupted, so that threads_poll() waits for them, and the parent of p can
+ * reap it.
  */
 static void
 lproc_kill(struct lproc *p)

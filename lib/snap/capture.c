@@ -115,8 +115,8 @@ snap_capture_cgroup(struct snap_capture *c, const char *group)
 }
 
 /*
- * Make the small files and the Linux record of p. This is the callback of
- * live_take().
+ * Make the small files of snap(6) and the Linux record of p. This is the
+ * callback of live_take().
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,

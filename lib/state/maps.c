@@ -43,8 +43,8 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 }
 
 /*
- * Append to list l the mappings in text, len bytes of maps or smaps. Return 0,
- * or -1 with errstr set.
+ * Append to list l the mappings in text, len bytes of a maps or smaps file.
+ * Return 0, or -1 with errstr set.
  */
 int
 vmas_parse(struct vmas *l, const void *text, size_t len)

@@ -67,8 +67,7 @@ vmflags_parse(struct scan *t, struct smap *m)
 }
 
 /*
- * Parse line, one of the lines of a mapping in smaps but not the first, into
- * *m.
+ * Parse line into *m. line is any line of a mapping in smaps except the first.
  */
 static void
 line_parse(struct scan line, struct smap *m)

@@ -37,9 +37,9 @@ space_vmas(struct space *sp)
 
 /*
  * Set the mappings of *sp, which must have none, from text. text is len bytes
- * of smaps or maps. Drop a mapping that begins before the end of the previous
- * one: mappings may change while the kernel produces the text in pieces. Return
- * 0, or -1 with errstr set.
+ * of an smaps or maps file. Drop a mapping that begins before the end of the
+ * previous one: mappings may change while the kernel produces the text in
+ * pieces. Return 0, or -1 with errstr set.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)

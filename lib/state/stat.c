@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Parse text, len bytes of stat, into *st. Fields that are not in text become
- * zero. Return the number of the last field that was parsed. This is 52, or
- * less if the text is cut off or damaged. Return 0 if there is no name.
+ * Parse text, len bytes of a stat file, into *st. Fields that are not in text
+ * become zero. Return the number of the last field that was parsed. This is 52,
+ * or less if the text is cut off or damaged. Return 0 if there is no name.
  */
 int
 stat_parse(struct procstat *st, const void *text, size_t len)

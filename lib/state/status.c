@@ -26,9 +26,9 @@ status_find(const void *text, size_t len, const char *key,
 
 /*
  * Set v to the numbers after key in text, or to the first max of them if there
- * are more. text is len bytes of status; base is the base of the numbers.
- * Return how many numbers follow key, which may be more than max. Return 0 if
- * key is missing.
+ * are more. text is len bytes of a status file; base is the base of the
+ * numbers. Return how many numbers follow key, which may be more than max.
+ * Return 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -48,7 +48,7 @@ status_list(const void *text, size_t len, const char *key, unsigned int base,
 
 /*
  * Return the first number after key in text, or 0 if there is none. text is len
- * bytes of status; base is the base of the number.
+ * bytes of a status file; base is the base of the number.
  */
 uint64_t
 status_first(const void *text, size_t len, const char *key, unsigned int base)
@@ -59,10 +59,10 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 }
 
 /*
- * Set *v to the last number after key in text, len bytes of status. For NSpid,
- * NSpgid and NSsid, this is the number in the process's own PID namespace
- * (pid_namespaces(7)). Return how many numbers there are, one for each
- * namespace. If key is missing, return 0 and leave *v unchanged.
+ * Set *v to the last number after key in text, len bytes of a status file. For
+ * NSpid, NSpgid and NSsid, this is the number in the process's own PID
+ * namespace (pid_namespaces(7)). Return how many numbers there are, one for
+ * each namespace. If key is missing, return 0 and leave *v unchanged.
  */
 size_t
 status_inner(const void *text, size_t len, const char *key, uint64_t *v)
@@ -79,7 +79,7 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 
 /*
  * Return true if value comes after key in text, either alone or followed by a
- * blank and other text. text is len bytes of status.
+ * blank and other text. text is len bytes of a status file.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

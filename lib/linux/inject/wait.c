@@ -44,8 +44,8 @@ inject_refused(struct inject *inj, const char *what)
 }
 
 /*
- * Set errstr to say that thread tid, of the process of inj or its clone, has
- * died. Return -1.
+ * Set errstr to say that a thread has died: tid, which is the thread of inj or
+ * its clone. Return -1.
  */
 static int
 inject_over(struct inject *inj, pid_t tid)
@@ -78,9 +78,9 @@ stop_await(struct inject *inj)
 }
 
 /*
- * Send ourselves the SIGCHLD that stop_await() consumed. It may have been meant
- * for another child of the program as well, because only one SIGCHLD is pending
- * at a time.
+ * Send ourselves the SIGCHLD that stop_await() consumed. It may also have
+ * reported on another child of the program, because only one SIGCHLD can be
+ * pending at a time.
  */
 void
 inject_resignal(struct inject *inj)

@@ -27,7 +27,7 @@ static const struct part {
 enum { NPARTS = sizeof parts / sizeof *parts };
 
 /*
- * Append a part of the kernel, called name, to the mappings of sp. Ignore a
+ * Append to the mappings of sp a part of the kernel with this name. Ignore a
  * part with an empty range, or with addresses outside the kernel's half of the
  * address space. Return 0, or -1 with errstr set.
  */

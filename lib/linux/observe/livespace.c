@@ -70,8 +70,8 @@ space_forget(struct space *sp)
 }
 
 /*
- * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. The file
- * maps does not show this, so the kernel is asked about each file mapping that
+ * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. The maps
+ * file does not show this, so the kernel is asked about each file mapping that
  * is aligned to the smallest huge page. tid is a thread of the process. Return
  * 0, or -1 with errno set.
  */
@@ -123,8 +123,8 @@ space_text(struct space *sp, pid_t tid, const char *name)
 }
 
 /*
- * Read the file maps of thread tid into sp, and find out which mappings consist
- * of huge pages. If the kernel has no request for that, read the file smaps
+ * Read the maps file of thread tid into sp, and find out which mappings consist
+ * of huge pages. If the kernel has no request for that, read the smaps file
  * instead. Return 1, or -1 as space_text() does.
  */
 static int
@@ -143,10 +143,10 @@ space_glance(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the file smaps of thread tid into sp, and compare it with the file maps.
+ * Read the smaps file of thread tid into sp, and compare it with the maps file.
  * If the kernel has no smaps, read maps twice. If sp->brief is set, call
- * space_glance() instead. Return 1 if both have the same mappings, 0 if not, or
- * -1 as space_text() does.
+ * space_glance() instead. Return 1 if both texts have the same mappings, 0 if
+ * not, or -1 as space_text() does.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -182,9 +182,9 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the mappings of the space arg from thread tid, if the space has none
- * yet. Skip the first thread: it was tried before, and may have ended before
- * the others. Return 0.
+ * If the space arg has no mappings yet, read them from thread tid. Skip the
+ * first thread: it was tried before, and may have ended before the others.
+ * Return 0.
  */
 static int
 try_thread(void *arg, long tid)

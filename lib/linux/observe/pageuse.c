@@ -40,7 +40,7 @@ struct usage {
 };
 
 /*
- * Add to the counts p one page, which other processes may also map. frame is
+ * Add one page, which other processes may also map, to the counts p. frame is
  * the number of its page frame. Return 0, or -1 with errstr set.
  */
 static int
@@ -261,7 +261,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 
 /*
  * Clear the kernel's record of which pages process pid has touched. From then
- * on, the member touched of struct mapping counts only pages that were touched
+ * on, the touched member of struct mapping counts only pages that were touched
  * after this call (proc_pid_clear_refs(5)). The process does not notice, but
  * the kernel knows less about which pages to reclaim first. Return 0, or -1
  * with errstr set.

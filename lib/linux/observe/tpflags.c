@@ -37,8 +37,9 @@ expr_take(struct expr *e, const char *word)
 }
 
 /*
- * If e is at the rest of a cast, such as "gfp_t)", skip that. Return false if
- * it is not.
+ * If a word follows in e, skip it as the rest of a cast, such as "gfp_t)", and
+ * return true; set e->s to NULL if it is not one. Return false if no word
+ * follows.
  */
 static bool
 expr_cast(struct expr *e)

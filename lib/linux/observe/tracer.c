@@ -136,7 +136,7 @@ fail:
 }
 
 /*
- * Trace thread tid with t, and all threads and children that it creates.
+ * Use t to trace thread tid, and all threads and children that it creates.
  * Tracing starts now or, if on_exec is set, at the next execve(2) of tid.
  * Return 0, or -1 with errno set: ESRCH if there is no such thread, EACCES if
  * it may not be traced. After other errors the tracer can only be freed.
@@ -184,10 +184,10 @@ thread_add(void *arg, long tid)
 }
 
 /*
- * Trace process pid with t, including all threads that it has and will have.
+ * Use t to trace process pid, including all threads that it has and will have.
  * The list of threads is read again until it has no new ones, because a thread
  * that is not traced yet may create one. A thread that is then traced twice is
- * reported once (threadset.c). Return 0, or -1 with errno set as by
+ * reported once (see threadset.c). Return 0, or -1 with errno set as by
  * tracer_add().
  */
 int
@@ -267,7 +267,7 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 }
 
 /*
- * Pass the record at p to fn with arg. Drop duplicates, and records of other
+ * Pass the record at p to fn(), with arg. Drop duplicates, and records of other
  * threads or unknown types. Return 0, or -1 with errstr set. If fn returns -1,
  * return -1.
  */

@@ -237,9 +237,9 @@ huge_of_entries(const uint64_t *v, size_t n)
 }
 
 /*
- * Return where a read of entries that begins at addr should end. That is end,
- * or earlier if there would be more than max entries. It is not within a huge
- * page, unless addr is within the same one.
+ * Return where a read of entries that begins at addr should end. This is end,
+ * unless there would be more than max entries. In that case the read ends
+ * earlier, but not within a huge page, unless addr is in that huge page.
  */
 static uint64_t
 entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t max)
@@ -363,7 +363,8 @@ pagemap_guards(int fd)
 /*
  * Advance *addr to the first page before end that is present, in swap, or a
  * guard. fd is the pagemap. Return 1, 0 if there is none, or -1 with errstr
- * set. If the kernel cannot find it, return 1 with *addr unchanged.
+ * set. If the kernel cannot search for such pages, return 1 with *addr
+ * unchanged.
  */
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /*
- * Read the file smaps of thread tid into l. The caller frees l, even after a
+ * Read the smaps file of thread tid into l. The caller frees l, even after a
  * failure. Return 0, or -1 with errstr set.
  */
 int

@@ -56,9 +56,9 @@ list_failed(pid_t pid, const char *path)
 
 /*
  * Call fn(arg, number) for each numeric file name in a directory. Stop when fn
- * returns -1. The directory is name in /proc/pid; if pid is 0, it is /proc
- * itself. Return 0, or 1 if the directory no longer exists. Return -1 if fn
- * returned -1. On an error, return -1 with errstr set.
+ * returns -1. The directory is the one called name in /proc/pid, or /proc
+ * itself if pid is 0. Return 0, or 1 if the directory no longer exists. Return
+ * -1 if fn returned -1. On an error, return -1 with errstr set.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -87,7 +87,7 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 }
 
 /*
- * Return the number after key in the file status of process pid (if tid is 0)
+ * Return the number after key in the status file of process pid (if tid is 0)
  * or of its thread tid. Return -1 with errno set on failure. errno is 0 if the
  * file has no such key.
  */
@@ -126,7 +126,7 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 }
 
 /*
- * Parse the file stat of process pid (if tid is 0) or of its thread tid into
+ * Parse the stat file of process pid (if tid is 0) or of its thread tid into
  * *st. Return the number of the last field, as stat_parse() does. Return -1
  * with errno set on failure; errno is ESRCH if the process is gone.
  */
@@ -188,7 +188,7 @@ task_fill(struct task *t, const struct procstat *st)
 }
 
 /*
- * Parse the len bytes at text, from a file stat (proc_pid_stat(5)), into t.
+ * Parse the len bytes at text, from a stat file (proc_pid_stat(5)), into t.
  * Return 0, or -1 with errno ESRCH if fields are missing.
  */
 int
@@ -205,7 +205,7 @@ task_stat(struct task *t, const void *text, size_t len)
 }
 
 /*
- * Read the file stat of process pid (if tid is 0) or of its thread tid into t.
+ * Read the stat file of process pid (if tid is 0) or of its thread tid into t.
  * Return 0, or -1 with errno set; errno is ESRCH if the process or thread is
  * gone.
  */
@@ -295,7 +295,8 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 
 /*
  * Append the target of a symbolic link to l, if the link exists and is
- * readable. It is called name in /proc/pid (if tid is 0) or /proc/pid/task/tid.
+ * readable. The link is called name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)

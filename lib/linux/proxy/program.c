@@ -23,8 +23,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,
 
 /*
  * Execute the program argv[0] with the arguments argv. Of our descriptors, the
- * program gets only two: in becomes its standard input, and out its standard
- * output. Unless ns is -1, the program runs in that network namespace.
+ * program gets only two: its standard input is the descriptor in, and its
+ * standard output is out. Unless ns is -1, the program runs in that network
+ * namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -98,10 +99,10 @@ input_file(const void *data, size_t len)
 
 /*
  * In the proxy, run the program argv, which ends with NULL. Its standard input
- * is the len bytes at in. It runs in network namespace ns, unless that is -1.
- * Append its output to *out. The program is killed when the proxy dies or,
- * unless sock is -1, when the other end of sock is closed. Return its exit
- * status, or -1 if it did not exit or output is missing.
+ * is a copy of *in, which has len bytes. It runs in network namespace ns,
+ * unless that is -1. Append its output to *out. The program is killed when the
+ * proxy dies or, unless sock is -1, when the other end of sock is closed.
+ * Return its exit status, or -1 if it did not exit or output is missing.
  */
 int
 program_run(const char *const argv[], int ns, int sock, const void *in,

@@ -133,7 +133,7 @@ vmas_now(struct lproc *p)
 }
 
 /*
- * Read the file maps of process p, which must be stopped. Record for
+ * Read the maps file of process p, which must be stopped. Record for
  * mappings_read() whether it is the same as before the stop. Any thread may
  * call this.
  */

@@ -11,8 +11,8 @@ enum { LONG_MS = 100 };
 
 /*
  * End the current step of s, and begin step next. Return the step that was
- * ended. If next is a part of that step, the caller later begins that step
- * again.
+ * ended. If next is a part of the ended step, the caller later begins the ended
+ * step again.
  */
 enum step
 step_begin(struct steps *s, enum step next)

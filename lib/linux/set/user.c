@@ -17,8 +17,8 @@ struct username {
 };
 
 /*
- * Write the name of user uid to the buffer name, which has size bytes. If the
- * user has no name, write the number.
+ * Write the name of user uid to the buffer name, which has room for size bytes.
+ * If the user has no name, write the number.
  */
 void
 user_name(uid_t uid, char *name, size_t size)
@@ -32,9 +32,9 @@ user_name(uid_t uid, char *name, size_t size)
 }
 
 /*
- * Write the name of user uid to the buffer name, which has size bytes. Write
- * the number if the name would have to be looked up while processes of set l
- * are stopped: the name service could be one of them.
+ * Write the name of user uid to the buffer name, which has room for size bytes.
+ * Write the number if the name would have to be looked up while processes of
+ * set l are stopped: the name service could be one of them.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)

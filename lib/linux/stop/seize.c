@@ -131,13 +131,13 @@ thread_look(struct lproc *p, struct lthread *t)
 
 /*
  * Look again at thread t of process p if its system call is still unknown.
- * There are two reasons for that. Either t was not looked at yet, or another
- * tracer, such as an earlier snap, had stopped t, which is now returning into
- * the call. In the latter case, let t run for a moment and look again. The call
- * must be known before we inject another: if we were killed during the injected
- * call, an unknown call would fail with EINTR (frame_regs() in linux/machine/).
- * The caller must not have seized t yet: a signal sent to a traced thread may
- * wake another one (threads.c).
+ * There are two possible reasons: t was not looked at yet, or another tracer,
+ * such as an earlier snap, had stopped t, which is now returning into the call.
+ * In the latter case, let t run for a moment and look again. The call must be
+ * known before we inject another: if we were killed during the injected call,
+ * an unknown call would fail with EINTR (frame_regs() in linux/machine/). The
+ * caller must not have seized t yet: a signal sent to a traced thread may wake
+ * another one (see threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)

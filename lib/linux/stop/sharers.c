@@ -95,7 +95,7 @@ sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 
 /*
  * For each process of the set that shares memory with the process of sh, set
- * the member sharer to the ID of the latter.
+ * the sharer member to the ID of the process of sh.
  */
 static void
 set_note(struct sharers *s, const struct sharer *sh)
@@ -177,9 +177,10 @@ sharers_settle(struct sharers *s)
 
 /*
  * Find the processes outside set l that share the memory of a process of the
- * set, and keep running while the memory is read. Warn the user about them. Set
- * the member sharer of the process of the set to the ID of the other. The
- * caller must not have stopped anything yet. Return 0, or -1 with errstr set.
+ * set, and keep running while the memory is read. Warn the user about them. In
+ * each process of the set whose memory is shared, set the sharer member to the
+ * ID of a process that shares it. The caller must not have stopped anything
+ * yet. Return 0, or -1 with errstr set.
  */
 int
 sharers_record(struct live *l)

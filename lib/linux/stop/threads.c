@@ -262,7 +262,7 @@ threads_starve(const struct lproc *p)
 /*
  * Wait until the interrupted threads of process p have stopped. Wait up to 10
  * ms, or up to 3 seconds as long as some are only waiting for a processor. If a
- * thread stops after we gave up, its system call is not restarted (regs.c).
+ * thread stops after we gave up, its system call is not restarted (see regs.c).
  */
 void
 threads_await(struct lproc *p)

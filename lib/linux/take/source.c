@@ -281,9 +281,9 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add the pages from start to end (exclusive) to b. If single is true and there
- * are at least LEAST_KB kilobytes of them, they are read from the source alone,
- * otherwise from the source all.
+ * Add the pages from start to end (exclusive) to b. They are read from the
+ * source called alone if single is true and there are at least LEAST_KB
+ * kilobytes of them, otherwise from the source called all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
@@ -297,8 +297,9 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 
 /*
  * Add the present pages from start to end (exclusive) of mapping v to b. Long
- * runs of pages that no other process maps are read from the source alone, the
- * others from the source all. Return 0, or -1 with errstr set.
+ * runs of pages that no other process maps are read from the source called
+ * alone, the others from the source called all. Return 0, or -1 with errstr
+ * set.
  */
 int
 alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,

@@ -16,8 +16,8 @@
 /*
  * Return the time, in ns, that a process sees on a clock. We read the clock in
  * our own time namespace, and that of the process may differ:
- * time_namespaces(7). clock is the ID of the clock, and name its name in
- * timens_offsets. ours and theirs are the texts of this file for the two
+ * time_namespaces(7). clock is the ID of the clock, and name is its name in the
+ * timens_offsets file. ours and theirs are the texts of this file for the two
  * namespaces.
  */
 static intmax_t

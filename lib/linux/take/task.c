@@ -29,7 +29,7 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the bits in the file coredump_filter of record l. They select the
+ * Return the bits in the coredump_filter file of record l. They select the
  * contents of the process's cores (core(5)).
  */
 static unsigned int

@@ -52,8 +52,9 @@ filerec_type(struct filerec *t, const char *type)
 }
 
 /*
- * Append a line to the record of t: key, and the int that ioctl(2) request
- * returns for t->dup. Append nothing if the int is 0 or the call fails.
+ * Call ioctl(2) on t->dup with this request, which returns an int. Append a
+ * line with key and the int to the record of t. Append nothing if the int is 0
+ * or the call fails.
  */
 void
 filerec_ioctl(struct filerec *t, const char *key, unsigned long request)

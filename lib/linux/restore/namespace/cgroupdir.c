@@ -81,9 +81,9 @@ value_put(struct buf *b, const char *s, size_t n)
 }
 
 /*
- * Append the property called name of a cgroup to g: its mode, owner and value.
- * The directory of the cgroup is open as dir. cgroup.procs and tasks get no
- * value. Do nothing if the property cannot be read.
+ * Append to g the cgroup property called name: its mode, owner and value. The
+ * directory of the cgroup is open as dir. cgroup.procs and tasks get no value.
+ * Do nothing if the property cannot be read.
  */
 static void
 property_record(struct cgrec *g, int dir, const char *name)
@@ -136,7 +136,7 @@ properties_record(struct cgrec *g, int dir)
 }
 
 /*
- * Begin the record of the cgroup at path: append its line "directory" to g. The
+ * Begin the record of the cgroup at path: append its "directory" line to g. The
  * directory of the cgroup is open as dir. Return false if the cgroup is already
  * recorded, or if a limit is reached.
  */

@@ -22,9 +22,9 @@ enum { MAX_DIRS = 256 };	/* maximum number of directories recorded with
 				   one process */
 
 /*
- * Record in g the cgroup whose path is path. dir is the directory of the
- * cgroup, and its first top bytes are the mount point; dir is truncated to
- * these. Return false if the cgroup cannot be opened.
+ * Record in g the cgroup at path. dir is the path of the cgroup's directory.
+ * The first top bytes of dir are the mount point; this function truncates dir
+ * to these. Return false if the cgroup cannot be opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
@@ -112,7 +112,7 @@ line_record(struct cgrec *g)
 
 /*
  * Record the cgroups of a process or thread, unless l has already recorded
- * them. rec is the record of the process or thread, and the file cgroup in rec
+ * them. rec is the record of the process or thread, and the cgroup file in rec
  * lists the cgroups.
  */
 static void
@@ -148,7 +148,7 @@ directories_record(struct live *l, struct filelist *rec)
 /*
  * Add the cgroups that a process is in to its record rec, unless l has already
  * recorded them. If *own is empty, and the process is in a cgroup other than
- * the root, set *own to the text of the file cgroup in rec. The caller frees
+ * the root, set *own to the text of the cgroup file in rec. The caller frees
  * this text.
  */
 void

@@ -179,7 +179,7 @@ segment_isnamed(const struct owned *o, const char *name)
 }
 
 /*
- * Add the System V segments that process p has mapped to its record rec
+ * Add to rec, the record of process p, the System V segments that p has mapped
  * (snap-linux(6), sysvipc). t is the task of p. If p is the first process of l
  * in its IPC namespace, also add all other objects of the namespace, or the
  * reason why they cannot be read. In the initial namespace, leave the other

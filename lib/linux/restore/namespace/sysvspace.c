@@ -72,8 +72,8 @@ values_read(struct reading *r, int id, size_t n)
 }
 
 /*
- * Append to b a line for the semaphore set that line describes, and record the
- * values of the set. line is a line of /proc/sysvipc/sem.
+ * line is a line of /proc/sysvipc/sem, for a semaphore set. Append a line for
+ * the set to b, and record the values of the set.
  */
 static void
 semaphores_line(struct reading *r, struct buf *b, const char *line)
@@ -127,8 +127,8 @@ messages_read(struct reading *r, int id, size_t count)
 }
 
 /*
- * Append to b a line for the message queue that line describes, and record the
- * messages of the queue. line is a line of /proc/sysvipc/msg.
+ * line is a line of /proc/sysvipc/msg, for a message queue. Append a line for
+ * the queue to b, and record the messages of the queue.
  */
 static void
 queue_line(struct reading *r, struct buf *b, const char *line)
@@ -162,9 +162,9 @@ segment_parse(const char *line, struct ipcsegment *g)
 }
 
 /*
- * Append to b a line for the System V segment that line describes, if no
- * process has the segment attached. line is a line of /proc/sysvipc/shm. The
- * content of the segment cannot be read without attaching it.
+ * line is a line of /proc/sysvipc/shm, for a System V segment. If no process
+ * has the segment attached, append a line for it to b. The content of the
+ * segment cannot be read without attaching it.
  */
 static void
 segment_line(struct buf *b, const char *line)
@@ -187,8 +187,8 @@ line_behind(const char *s)
 /*
  * Add to l the System V objects of the IPC namespace that this thread is in, as
  * files of the record (snap-linux(6), sysvipc). shm, sem and msg are the
- * contents of the files of that name in /proc/sysvipc, with the header line, or
- * NULL.
+ * contents of the files with these names in /proc/sysvipc, with the header
+ * line, or NULL.
  */
 void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,

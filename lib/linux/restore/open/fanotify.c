@@ -50,7 +50,7 @@ mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 }
 
 /*
- * Append the mark that line describes to the record of t. line is the text
+ * Append to the record of t the mark that line describes. line is the text
  * after "fanotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
@@ -88,8 +88,8 @@ mark_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append to the record of t, a fanotify group, its marks and how many bytes of
- * events are waiting.
+ * t is a fanotify group. Append to its record the marks, and the number of
+ * bytes of waiting events.
  */
 void
 fanotify_record(struct filerec *t)

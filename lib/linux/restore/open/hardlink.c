@@ -226,8 +226,8 @@ search_begin(struct search *k)
 
 /*
  * Search for another name of the file that the process of k has open as fd. Do
- * nothing if the file has no links left. link is the name of the file that
- * /proc shows, with " (deleted)" at its end.
+ * nothing if the file has no links left. link is the name that /proc shows for
+ * the file, with " (deleted)" at its end.
  */
 static void
 deleted_search(struct search *k, long fd, const char *link)

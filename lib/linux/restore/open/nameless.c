@@ -107,9 +107,9 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 
 /*
  * Return true if the content of file t may be recorded. If the process dumps
- * core, it must itself have the file open for reading (open(2): not with O_PATH
- * or access mode 3). The process may have received the descriptor from another
- * user, and its own user may get the snapshot.
+ * core, it must have the file open for reading: not with O_PATH or access mode
+ * 3 (see open(2)). Otherwise the user of the process, who may get the snapshot,
+ * could see a file of another user, who passed the descriptor to the process.
  */
 static bool
 content_isallowed(const struct filerec *t)

@@ -136,8 +136,8 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
- * Record in rec the stat of a directory of process p, if it was deleted. name
- * says which directory: "cwd" or "root".
+ * If a directory of process p was deleted, record its stat in rec. name says
+ * which directory: "cwd" or "root".
  */
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)

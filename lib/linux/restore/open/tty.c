@@ -23,8 +23,9 @@ struct modes { /* the kernel's struct termios, as TCGETS returns it */
 };
 
 /*
- * Append to the record of t two lines with the modes that ioctl(2) request
- * returns. The first begins with key, the second with key followed by "cc".
+ * Append to the record of t two lines with the modes that ioctl(2) returns for
+ * this request. The first begins with key, the second with key followed by
+ * "cc".
  */
 static void
 modes_record(struct filerec *t, unsigned long request, const char *key)

@@ -208,7 +208,7 @@ watched_record(struct filerec *t, const struct watched *w)
 }
 
 /*
- * Append the watch that line describes to the record of t. line is the text
+ * Append to the record of t the watch that line describes. line is the text
  * after "inotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
@@ -230,8 +230,8 @@ watch_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append to the record of t, an inotify set, its watches and how many bytes of
- * events are waiting.
+ * t is an inotify instance. Append to its record the watches, and the number of
+ * bytes of waiting events.
  */
 void
 inotify_record(struct filerec *t)

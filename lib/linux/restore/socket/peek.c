@@ -316,8 +316,9 @@ stream_look(int fd, struct queue *q, uint64_t most)
 
 /*
  * Read all of stream fd into q with one call. Return 1 if all was read, or an
- * errno; it is EFBIG if more bytes are waiting than most, or than fit into q.
- * Return 0 if the stream has control messages, and so must be read in pieces.
+ * errno; it is EFBIG if the number of waiting bytes exceeds the limit most or
+ * the room in q. Return 0 if the stream has control messages, and so must be
+ * read in pieces.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)

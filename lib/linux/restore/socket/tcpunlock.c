@@ -209,8 +209,8 @@ repair_serve(struct serving *s)
 }
 
 /*
- * In the unlocker (a proxy), leave the connections locked when it ends, or do
- * not, as the bool of the request says. Return 0.
+ * In the unlocker (a proxy), note whether it must leave the connections locked
+ * when it ends: the bool of the request says so. Return 0.
  */
 static int
 leave_serve(struct serving *s)
@@ -283,8 +283,9 @@ tcpunlock_repair(void)
 }
 
 /*
- * Leave the connections locked when the unlocker ends for any reason, if leave
- * is set; else unlock them then. Return 0, or -1 with errstr set.
+ * Tell the unlocker what to do when it ends for any reason: leave the
+ * connections locked if leave is set, else unlock them. Return 0, or -1 with
+ * errstr set.
  */
 int
 tcpunlock_leave(bool leave)
