@@ -21,7 +21,7 @@ struct mapped {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mapped *all;	/* protected by lock; a short list */
+static struct mapped *all;	/* protected by "lock"; a short list */
 
 /*
  * Map len bytes of file fd into memory. The caller may then close fd. Return

@@ -27,7 +27,7 @@ struct extent {			/* run of kilobytes in a segment */
 	uint64_t	 kb;	/* index of the first kilobyte in the segment */
 	uint64_t	 n;
 	struct source	*src;	/* borrowed; NULL: the run is all zero */
-	uint64_t	 loc;	/* location of the first kilobyte in src */
+	uint64_t	 loc;	/* location of the first kilobyte in "src" */
 };
 
 /*
@@ -40,7 +40,7 @@ struct outline {
 	size_t		 users;
 };
 
-struct segment {		/* range of an image without holes */
+struct segment {		/* hole-free range of an image */
 	uint64_t	 base;	/* address of the first byte */
 	uint64_t	 len; /* length in bytes; base + len is at most 2^64 */
 	struct extent	*ext;	/* owned; extents of kilobytes 0 to kb - 1, in
@@ -52,8 +52,8 @@ struct segment {		/* range of an image without holes */
 				     unused), or NULL */
 	size_t		 nth;	/* index of this segment in the outline */
 	struct image	*image;	/* borrowed; image that contains the segment */
-	uint64_t	 section; /* number of the image's section
-				     (image_section()) */
+	uint64_t	 section; /* number of the image's section; see
+				     image_section() */
 	bool		 hidden; /* another segment covers part of this one */
 };
 

@@ -17,8 +17,9 @@ struct filesource {
 				   beyond this size are zero */
 	dev_t		 dev;
 	ino_t		 ino;
-	struct timespec	 changed; /* ctime: the only difference between
-				     System V segments of two IPC namespaces */
+	struct timespec	 changed; /* ctime of the file, the only difference
+				     between System V segments in two IPC
+				     namespaces */
 	uint8_t		*buf;	/* owned; buffer of a spool that is being
 				   filled */
 	size_t		 nbuf;

@@ -57,7 +57,7 @@ enum {				/* masks of two flags each */
 
 struct mapping {		/* flags and sizes of a mapping, from smaps */
 	unsigned int	 flags;	/* bits of enum vmflag */
-	uint64_t	 rss;	/* rss to swap: sizes in kilobytes */
+	uint64_t	 rss;	/* "rss" to "swap": sizes in kilobytes */
 	uint64_t	 shared;
 	uint64_t	 private;
 	uint64_t	 anon;
@@ -164,8 +164,8 @@ struct pageuse {		/* memory use in kilobytes, except for pss */
 				   byte, as in the kernel's sum */
 	uint64_t	 swap;
 	uint64_t	 huge;	/* pages of hugetlbfs */
-	uint64_t	 zero;	/* zero pages; set only with detail, like the
-				   next two */
+	uint64_t	 zero;	/* zero pages; set only if detail is requested,
+				   as are "guard" and "thp" */
 	uint64_t	 guard;	/* guard pages; see MADV_GUARD_INSTALL in
 				   madvise(2) */
 	uint64_t	 thp;	/* pages mapped by huge page-table entries */

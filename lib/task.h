@@ -19,12 +19,12 @@ enum vma_flag {
 	VMA_WRITE = 2,
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
-	VMA_MAPS = 15,		/* all flags that file "maps" shows */
+	VMA_MAPS = 15,		/* all flags that the file "maps" shows */
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: not backed by memory */
 	VMA_GROWSDOWN = 32,
 	VMA_UFFD = 64,		/* registered with userfaultfd(2) */
 	VMA_DONTDUMP = 128,	/* MADV_DONTDUMP of madvise(2) */
-	VMA_SMAPS = 240,	/* all flags that file "smaps" shows */
+	VMA_SMAPS = 240,	/* all flags that the file "smaps" shows */
 	VMA_ALONE = 256 /* no present page is mapped by another process */
 };
 

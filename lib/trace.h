@@ -29,7 +29,7 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	const char	*name;	/* MMAP2, COMM: NUL-terminated */
 	uint32_t	 child;	/* FORK, EXIT: process created or ended */
 	uint32_t	 ctid;
-	uint32_t	 parent; /* FORK, EXIT: its parent process */
+	uint32_t	 parent; /* FORK, EXIT: parent of process "child" */
 	uint32_t	 ptid;
 	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of lost events */
 };
@@ -50,8 +50,10 @@ enum trace_kind {		/* kinds of events, with their arguments */
 	TRACE_KMALLOC,		/* args: call site, address, bytes requested,
 				   bytes allocated, gfp flags */
 	TRACE_KFREE,		/* args: call site, address */
-	TRACE_CACHEALLOC, /* args as for KMALLOC; name has the slab cache */
-	TRACE_CACHEFREE,	/* args as for KFREE; name has the slab cache */
+	TRACE_CACHEALLOC, /* args as for KMALLOC; "name" is that of the slab
+			     cache */
+	TRACE_CACHEFREE,	/* args as for KFREE; "name" is that of the slab
+				   cache */
 	TRACE_EVENTS,		/* number of kinds that are perf events */
 	TRACE_MMAP = TRACE_EVENTS, /* mapping created; its range includes
 				      merged neighbors */

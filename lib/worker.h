@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { MAX_WORKERS = 17 };	/* maximum number of threads at once */
+enum { MAX_WORKERS = 17 };	/* maximum number of threads at a time */
 
 int		 processors_count(void);
 int		 worker_start(pthread_t *t, void *(*fn)(void *), void *arg);

@@ -25,13 +25,13 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 3000,	/* time limit of one round of stopping */
+	PATIENCE_MS = 3000,	/* time limit for one round of stopping */
 	COMING_MS = 5000,	/* time limit for processes that keep
 				   entering a cgroup */
-	LOOKS = 8,		/* maximum rounds of looking at threads, and of
-				   seizing them */
+	LOOKS = 8,		/* maximum number of rounds for looking at
+				   threads, and for seizing them */
 	SLEEPER_MS = 300,	/* time limit if all threads that have not
-				   stopped were in state D */
+				   stopped are in state D */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };

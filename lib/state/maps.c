@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MAPPINGS = 1 << 21 };	/* maximum for one process */
+enum { MAX_MAPPINGS = 1 << 21 }; /* maximum number of mappings of a process */
 
 /*
  * Append mapping v to list l, and take ownership of its name, even on failure.

@@ -200,11 +200,11 @@ struct taskstate {
 	char		 cputype[32]; /* Plan 9's name of the machine; "":
 					 unknown */
 	uint64_t	 page;	/* page size in bytes; 0: unknown */
-	uint64_t	 tgid;	/* tgid and tracer are IDs in our pid
+	uint64_t	 tgid;	/* "tgid" and "tracer" are IDs in our pid
 				   namespace */
 	uint64_t	 tracer;
-	uint64_t	 pid;	/* pid to session are IDs in the process's own
-				   pid namespace */
+	uint64_t	 pid;	/* "pid" to "session" are IDs in the process's
+				   own pid namespace */
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;

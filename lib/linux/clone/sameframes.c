@@ -19,13 +19,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: 32
-				   MB, for 16 GB of memory */
+enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: they
+				   take 32 MB, and cover 16 GB of memory */
 
 struct stretch {		/* pagemap entries of consecutive pages */
 	uint64_t	 start;
 	uint64_t	 end;	/* end address (exclusive) */
-	size_t		 at;	/* index of the first of these entries in the
+	size_t		 at;	/* index of the stretch's first entry in the
 				   table */
 };
 
@@ -49,7 +49,7 @@ struct comparing {
 	const struct vmas *vma;
 	struct likeness	*a;
 	size_t		 next;	/* index of the stretch at which to continue */
-	size_t		 i;	/* index of the current mapping in vma */
+	size_t		 i;	/* index of the current mapping in "vma" */
 	size_t		 met[2]; /* number of pages of the clone that were
 				    compared in mapping i: [1] present pages
 				    without a file, [0] other pages */

@@ -18,12 +18,12 @@ enum alikeness {		/* how a mapping of a process compares with
 struct likeness {		/* comparison of a process with another
 				   process's clone */
 	enum alikeness	*how;	/* owned; result for each mapping; ALIKE_ALL for
-				   one that is not private */
+				   mappings that are not private */
 	struct pagespan	*own;	/* owned; pages that only the process has, in
 				   ascending order */
 	size_t		 n;
 	size_t		 nown;	/* number of pages in "own" */
-	size_t		 most;	/* maximum of nown */
+	size_t		 most;	/* maximum value of "nown" */
 };
 
 struct pagetable;

@@ -12,14 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CARRY = 4096 }; /* maximum open files; that many take about 200 ms */
+enum { MAX_CARRY = 4096 }; /* maximum number of open files; handling that many
+			      takes about 200 ms */
 
 struct carries {
 	struct carry	*first; /* borrowed; head of the list of entries */
 	struct carry	*last; /* borrowed; tail of the list of entries */
 	size_t		 nopened; /* number of files with an open descriptor */
-	bool		 full; /* the limit of open files is exceeded, and the
-				  user was warned */
+	bool		 full; /* the limit on open files was exceeded, and the
+				  user has been warned */
 	struct source	*empty;		/* borrowed; shared source of all
 					   empty files, or NULL */
 };

@@ -15,10 +15,11 @@
 #include <string.h>
 
 enum {
-	BLOCK = 256 * KB, /* bytes per read and write; so few fit in a cache */
-	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
-	THREADS = 4, /* maximum number of threads that copy to a file, which
-			takes one writer at a time */
+	BLOCK = 256 * KB, /* bytes per read and write: few enough to fit in a
+			     cache */
+	PIECE = 2048 * KB, /* number of bytes that a thread claims at a time */
+	THREADS = 4, /* maximum number of threads that copy to a file; few,
+			because a file takes one writer at a time */
 	THREADS_MEMORY = 16 /* maximum number of threads that copy to memory */
 };
 

@@ -33,7 +33,7 @@ struct waiting {		/* a copied run that is not yet written to its
 	uint64_t	 at;	/* byte offset in the prepared memory */
 	uint64_t	 to;	/* byte offset in the file */
 	uint64_t	 len;	/* length in bytes */
-	int		 out;	/* borrowed; the file */
+	int		 out;	/* borrowed; descriptor of the file */
 };
 
 struct prepared {

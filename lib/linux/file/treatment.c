@@ -114,7 +114,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	failed = false;
 	if (vma_open(l, p, v, f, &failed) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
-	if (f->unread != 0 && v->off == 0)	/* warn only once for a file */
+	if (f->unread != 0 && v->off == 0)	/* warn only once per file */
 		live_warn(l, "process %d: cannot read %s: %s; only resident "
 		    "pages are saved", p->pid, v->name, strerror(f->unread));
 	shmcopy = shmcopy_has(l, p, &f->st);

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_STEP = 4096 }; /* bytes read at once; the page size is a multiple of
-			      it */
+enum { CODE_STEP = 4096 }; /* number of bytes to read at a time; the page size
+			      is a multiple of this */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
 
@@ -84,7 +84,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	ssize_t n;
 
 	absent = absent && !is_far(s, v);
-	before = 0;		/* bytes kept in buf from the last read */
+	before = 0; /* number of bytes kept in buf from the last read */
 	from = v->start; /* address of the page that entry[0] describes */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {

@@ -88,8 +88,7 @@ enum {
 	START_MS = 500,		/* maximum time for a thread to start or stop */
 	CALL_MS = 60000,	/* maximum time for one call; cloning a
 				   terabyte takes long */
-	ALL_MS = 10000 /* maximum time until the last call in a process is
-			  begun */
+	ALL_MS = 10000 /* time limit for starting calls in a process */
 };
 
 /* enter.c: begin and end calls in a thread */

@@ -51,18 +51,18 @@ struct isa {
 	const struct regnote *regset; /* all register sets to read from a
 					 thread, general registers first;
 					 ends with a NULL name */
-	bool		 faults; /* the kernel has tracepoints for page
-				    faults, as lib/trace.h describes them */
+	bool		 faults; /* the kernel has tracepoints for page faults;
+				    see lib/trace.h */
 	/* processes can be made to run system calls. If not, the members
 	   below are unused, and only the functions of regs.c and the first
 	   three of restart.c are called */
 	bool		 injects;
-	uint32_t	 audit;	/* AUDIT_ARCH_ number for system calls of this
+	uint32_t	 audit;	/* AUDIT_ARCH_ constant for system calls of this
 				   machine */
 	unsigned int	 call;	/* length of the system-call instruction, in
 				   bytes */
-	unsigned int	 redzone; /* bytes below the stack pointer that the
-				     ABI lets functions use */
+	unsigned int	 redzone; /* number of bytes below the stack pointer
+				     that the ABI lets functions use */
 	uint64_t	 top;	/* end of the address range in which processes
 				   map memory */
 	long		 mmap;	/* number of the system call mmap(2) that takes

@@ -14,7 +14,7 @@
 
 static const struct part {
 	const char	*first, *last;	/* symbols at the start and end of this
-					   part */
+					   part of the kernel */
 	const char	*name;
 	unsigned int	 flags;
 } parts[] = {
@@ -151,8 +151,8 @@ space_kernel(struct space *sp)
 		return errstr_set("the kernel hides its addresses");
 	}
 	SORT(sp->vma.v, sp->vma.n, vma_cmp);
-	for (i = n = 1; i < sp->vma.n; i++)	/* modules are also in the file
-						   vmallocinfo */
+	for (i = n = 1; i < sp->vma.n; i++)	/* modules are listed in the
+						   vmallocinfo file as well */
 		if (sp->vma.v[i].start < sp->vma.v[n - 1].end)
 			free(sp->vma.v[i].name);
 		else

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	SWAP_TYPES = 23,	/* number of the entry types that stand for swap
+	SWAP_TYPES = 23,	/* number of entry types that stand for swap
 				   areas in every kernel; see linux/swap.h */
 	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold its
 			 type */
@@ -50,7 +50,7 @@ use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
 
 	if (frames_get(u->counts, frame, &n) == -1)
 		return -1;
-	if (n == 0)		/* it is the zero page, or device memory */
+	if (n == 0)		/* the page is the zero page or device memory */
 		return 0;
 	p->pss += u->pss / n;
 	if (n == 1)
@@ -132,7 +132,7 @@ use_entries(void *arg, const struct entries *es)
 struct scanned {
 	struct pageuse	*use;	/* borrowed */
 	uint64_t	 there;	/* KB of present pages, without the zero page */
-	bool		 any;	/* at least one run was reported */
+	bool		 any;	/* at least one run of pages was reported */
 };
 
 static int

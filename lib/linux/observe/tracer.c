@@ -30,7 +30,7 @@ enum {
 				   bytes */
 	MAX_HELD = 64 << 20,	/* maximum size of records copied from rings, in
 				   bytes */
-	HOLD_NS = 20000000, /* nanoseconds for which records are held back */
+	HOLD_NS = 20000000, /* time for which records are held back */
 	DRAIN_EACH = 2048,	/* read the rings after this many records */
 	PASSES = 4 /* maximum number of passes over the threads of a process */
 };
@@ -55,8 +55,8 @@ struct tracer {
 	size_t		 npoll;
 	struct threadset threads;
 	struct perforder order;
-	uint64_t	 lost;	/* sum of the losses that PERFREC_LOST
-				   records report */
+	uint64_t	 lost;	/* sum of the losses reported by PERFREC_LOST
+				   records */
 };
 
 /*

@@ -13,8 +13,8 @@
 enum {
 	TOUCHED_SMALL = 2 * 1024 * KB,	/* number of bytes that one page table
 					   maps */
-	LOOKED_AT = 16384, /* number of pages examined first, at the start of a
-			      mapping, if the kernel has no PAGEMAP_SCAN */
+	LOOKED_AT = 16384, /* number of pages to examine first at the start of
+			      each mapping, if the kernel lacks PAGEMAP_SCAN */
 	SMAPS_TAKES = 16	/* reading smaps takes as long for one present
 				   page as reading pagemap for this many absent
 				   pages */

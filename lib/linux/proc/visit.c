@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static const struct {
-	const char	*link;	/* name below /proc/PID/ns */
+	const char	*link;	/* name of the namespace's link in
+				   /proc/PID/ns */
 	int		 flag;	/* CLONE_NEW flag for setns(2) */
 	const char	*what;
 } kind[] = {

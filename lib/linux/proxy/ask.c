@@ -21,7 +21,7 @@ enum { FILES = 16 }; /* maximum number of files that the proxy keeps open */
 struct range {			/* a range of a file, or of memory, to read */
 	uint64_t	 file;	/* number of a file that the proxy opened; 0:
 				   read from the descriptor that was sent, or
-				   from process pid */
+				   from the memory of process pid */
 	pid_t		 pid;	/* process whose memory is read; 0: none */
 	uint64_t	 at;
 	uint64_t	 len;

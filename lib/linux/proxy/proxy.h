@@ -104,8 +104,9 @@ enum proxy_kind {		/* kind of object that may block the proxy */
  */
 enum {
 	PROXY_FIRST, /* answers all questions that the other proxies do not */
-	PROXY_PEEKER,		/* peeks at socket queues: socket/peek.c */
-	PROXY_UNLOCKER, /* locks and unlocks connections: socket/tcpunlock.c */
+	PROXY_PEEKER,		/* peeks at socket queues; see socket/peek.c */
+	PROXY_UNLOCKER, /* locks and unlocks connections; see
+			   socket/tcpunlock.c */
 	PROXY_LANES
 };
 

@@ -16,7 +16,7 @@
  * answer consists of one or more messages; each has this header and bytes.
  */
 struct proxy_answer {
-	int		 error;	/* an errno, and a message for the user in the
+	int		 error;	/* errno, with a message for the user in the
 				   bytes that follow; 0: success */
 	bool		 more;	/* another message of this answer follows */
 	bool		 last;	/* the proxy exits after this answer */

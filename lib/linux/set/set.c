@@ -150,7 +150,8 @@ lproc_isthere(const struct lproc *p)
 static bool
 lproc_ended(const struct lproc *p)
 {
-	enum { TRIES = 100 };	/* attempts, one each millisecond */
+	enum { TRIES = 100 };	/* maximum number of attempts, one per
+				   millisecond */
 	int i;
 
 	for (i = 0; i < TRIES; i++) {

@@ -29,7 +29,7 @@ enum hold {			/* whether we trace or have stopped a thread */
 };
 
 enum rank {			/* order in which threads are seized and
-				   stopped: stop/threads.c */
+				   stopped; see stop/threads.c */
 	RANK_IDLE,		/* the thread sleeps */
 	RANK_RUNS, /* the thread runs, so it may have a child soon */
 	RANK_SIGNALED,		/* first thread of a process, or one with
@@ -44,7 +44,7 @@ struct lthread {
 	enum rank	 rank;
 	enum hold	 hold;
 	long		 tracer;	/* thread ID of another tracer, if
-					   hold is HOLD_FOREIGN */
+					   "hold" is HOLD_FOREIGN */
 	char		 state;		/* state letter of proc_pid_stat(5)
 					   before we stopped it */
 	struct filelist	 seen;	/* owned; files for "rec" that were read before
@@ -52,8 +52,8 @@ struct lthread {
 	struct seencall	 seencall;	/* system call that the thread was in
 					   before we stopped it */
 	bool		 regs;		/* the thread's registers were read */
-	struct bytes	 general;	/* owned; general registers, until
-					   they are moved to rec */
+	struct bytes	 general;	/* owned; general registers, until they
+					   are moved to "rec" */
 	/* not the first thread of its process: its record is put together
 	   when it is taken, without reading more */
 	bool		 later;
@@ -126,13 +126,13 @@ struct lproc {
 	RB_ENTRY(lproc)	 bypid;
 	pid_t		 pid;
 	uint64_t	 start;	/* start time in ticks after boot; 0: unknown */
-	long		 tracer; /* process ID of another tracer of its first
+	long		 tracer; /* process ID of another tracer of the first
 				    thread; 0: none */
-	pid_t		 sharer; /* process ID of a running process outside
-				    the set that shares its memory; 0: none */
-	pid_t		 mmtid;	/* ID of the thread by which its memory is
-				   read: one of its own that is alive, or its
-				   clone; 0: it has no memory */
+	pid_t		 sharer; /* ID of a running process outside the set that
+				    shares memory with this process; 0: none */
+	pid_t		 mmtid;	/* ID of the thread by which the process's
+				   memory is read: a live thread of its own, or
+				   its clone; 0: it has no memory */
 	struct lthreads	 threads;
 	struct tids	 tids; /* tree of the process's threads, by thread ID */
 	bool		 found;	/* the process was found by name, cgroup or -r,
@@ -155,8 +155,8 @@ struct lproc {
 				      descriptors short, or NULL */
 	struct rootid	 root;	/* root directory of the process while it was
 				   stopped */
-	const struct bytes *mounts; /* borrowed; its mountinfo while it was
-				       stopped, or NULL */
+	const struct bytes *mounts; /* borrowed; mountinfo of the process while
+				       it was stopped, or NULL */
 	unsigned int	 dumped; /* bits of the process's coredump_filter; see
 				    core(5) */
 	uint64_t	 since;	/* time at which the process was stopped, in ns
@@ -173,7 +173,8 @@ struct lproc {
 	struct common	 common; /* memory that the process shares with
 				    others */
 	struct lproc	*head;	/* borrowed; process whose clone is read for
-				   this one as well, or NULL: clone/family.c */
+				   this one as well, or NULL; see
+				   clone/family.c */
 	struct source	*memory; /* borrowed; source of the process's memory, or
 				    NULL */
 	struct inject	*calls;	/* owned; state of calls injected into the
@@ -187,8 +188,8 @@ struct lproc {
 				   it */
 	atomic_bool	 lost;	/* the clone was killed before it was read
 				   completely */
-	struct pagerun	*huge;	/* owned; runs of huge pages that it and its
-				   clone share, in ascending order */
+	struct pagerun	*huge;	/* owned; runs of huge pages that the process
+				   and its clone share, in ascending order */
 	size_t		 nhuge;
 	struct gap	*gap;	/* owned; pages that the clone lacks, in
 				   ascending order */
@@ -224,25 +225,24 @@ enum step {			/* phases of the stop whose time is measured */
 
 struct steps {
 	enum step	 now;
-	uint64_t	 since; /* time at which this step began, in ns, as
-				   returned by now_ns() */
-	uint64_t	 spent[NSTEP];	/* ns spent in each step */
+	uint64_t	 since; /* time at which the current step began, in ns,
+				   as returned by now_ns() */
+	uint64_t	 spent[NSTEP];	/* time spent in each step, in ns */
 };
 
-struct sched_boost {		/* real-time scheduling in the stop:
+struct sched_boost {		/* real-time scheduling during the stop; see
 				   linux/freeze.c */
 	pid_t		 tid;	/* thread with real-time priority; 0: none */
 	int		 policy; /* scheduling policy to be restored; see
 				    sched(7) */
 };
 
-struct setfile {		/* a file that processes map: setfile.c */
+struct setfile {		/* a file that processes map; see setfile.c */
 	RB_ENTRY(setfile) entry;
 	uint64_t	 dev;
 	uint64_t	 ino;
-	uint64_t	 bytes;	/* for a file in memory: number of its bytes
-				   resident in the process that has most of
-				   it */
+	uint64_t	 bytes;	/* for a file in memory: maximum number of its
+				   bytes that are resident in any one process */
 	struct shmcopy	*shmcopy; /* owned by file/shared.c; copy of the file's
 				     shared memory */
 	struct carry	*carry;	/* owned by file/carry.c; file embedded in
@@ -275,8 +275,9 @@ struct live {
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* set/user.c */
 
-	struct setfiles	 byfile; /* files that the processes map: setfile.c */
-	size_t		 nshm; /* number of copies of shared memory:
+	struct setfiles	 byfile; /* files that the processes map; see
+				    setfile.c */
+	size_t		 nshm; /* number of copies of shared memory; see
 				  file/shared.c */
 	uint64_t	 shmem;	/* estimated number of bytes to copy while
 				   processes are stopped */
@@ -285,9 +286,9 @@ struct live {
 					   looked for yet */
 	struct liveopts	 opts;
 	struct sched_boost sched_boost;
-	pthread_t	 watcher; /* thread that waits for clones:
+	pthread_t	 watcher; /* thread that waits for clones; see
 				     clone/clone.c */
-	atomic_bool	 watched; /* the thread watcher is running */
+	atomic_bool	 watched; /* the thread "watcher" is running */
 	bool		 incomplete;
 	bool		 parted; /* like "incomplete", but not set for
 				    zombies */
@@ -297,14 +298,15 @@ struct live {
 				     open */
 	bool		 stopped;	/* processes may be stopped: ask no
 					   name service */
-	bool		 parked; /* processes stay stopped when they are
-				    released */
+	bool		 parked; /* the processes remain stopped, by SIGSTOP,
+				    after their release */
 	struct steps	 steps; /* time spent in each step of the stop */
 	uint64_t	 copied;	/* number of bytes that the kernel
 					   copied because processes that had
 					   clones wrote to them */
-	size_t		 nmissed;	/* unanswered proxy requests that the
-					   user was already warned of */
+	size_t		 nmissed;	/* number of unanswered proxy requests
+					   that the user was already warned
+					   of */
 };
 
 struct turns {			/* a queue of processes for several threads */

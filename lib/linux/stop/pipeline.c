@@ -38,8 +38,8 @@ struct pipeline {		/* how our output reaches other processes */
 	pid_t		 pid; /* process whose descriptors are searched */
 	bool		 reads; /* process pid reads a pipe that carries our
 				   output */
-	bool		 filters; /* process pid reads such a pipe as its
-				     standard input */
+	bool		 filters; /* the standard input of process pid is a pipe
+				     that carries our output */
 };
 
 static bool

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGSET_ROOM = 128 * 1024 };	/* size in bytes; NT_ARM_ZA takes about
-					   64 KB */
+enum { REGSET_ROOM = 128 * 1024 };	/* size of a buffer for registers, in
+					   bytes; NT_ARM_ZA takes about 64 KB */
 
 static const char *const names[REGSET_MAX] = {
 	[REGSET_PRSTATUS] = "regset/prstatus",

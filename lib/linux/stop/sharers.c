@@ -27,7 +27,7 @@ enum {
 };
 
 struct sharer {			/* a process that may share memory */
-	uint64_t	 stack;	/* start address of its stack */
+	uint64_t	 stack;	/* start address of the process's stack */
 	pid_t		 pid;
 	pid_t		 with;	/* process of the set that this one shares
 				   memory with; 0: this one is in the set */

@@ -39,22 +39,24 @@ struct taking {
 				   maps, or NULL */
 	struct source	*far;	/* borrowed; source of memory read through the
 				   proxy, or NULL */
-	struct source	*from;	/* borrowed; source of the pages of vma */
+	struct source	*from;	/* borrowed; source of the current mapping's
+				   pages */
 	uint64_t	 shift;	/* add this to an address to get its location in
 				   the source "from" */
 	struct source	*text;	/* borrowed; the executable, or NULL */
 	const struct vma *vma;	/* borrowed; the current mapping */
-	const struct vma *vdso;	/* borrowed; mapping [vdso], which is taken
+	const struct vma *vdso;	/* borrowed; the mapping [vdso], which is taken
 				   whole */
-	struct source	*file;	/* borrowed; file of vma, or NULL */
-	int		 fd;	/* borrowed; descriptor of file; -1: do not
+	struct source	*file;	/* borrowed; file of the current mapping, or
+				   NULL */
+	int		 fd;	/* borrowed; descriptor of "file"; -1: do not
 				   look for holes */
 	uint64_t	 filesize;
 	uint64_t	 page;
 	uint64_t	 done;	/* addresses below this one were taken
 				   already */
 	enum treatment	 how;
-	struct buf	*pages;	/* borrowed; the record's file "pages" */
+	struct buf	*pages;	/* borrowed; the "pages" file of the record */
 	uint64_t	 ownstart;	/* start of the last run of own pages,
 					   which is not yet in "pages" */
 	uint64_t	 ownend; /* end of that last run (exclusive); 0: no

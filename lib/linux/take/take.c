@@ -31,8 +31,8 @@ struct taker {			/* the thread that captures stopped processes */
 	pthread_t	 thread;
 	bool		 threaded;
 	atomic_bool	 quit;
-	pthread_mutex_t	 lock;		/* protects the members below, and
-					   snap while it grows */
+	pthread_mutex_t	 lock;		/* protects the members below, and also
+					   "snap" while it grows */
 	pthread_cond_t	 ready;
 	pthread_cond_t	 wanted;
 	size_t		 ngiven;	/* number of processes and threads

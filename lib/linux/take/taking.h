@@ -77,8 +77,8 @@ struct asking {			/* a process or thread in which calls are
 	struct inject	*in;
 	struct lproc	*proc;	/* borrowed; process of the thread */
 	struct filelist	*to;	/* borrowed; record that receives the answers */
-	int		 rc;	/* 0; or -1, with why set: no more calls are
-				   made in the process or thread */
+	int		 rc;	/* -1, with "why" set, if no more calls are made
+				   in the process or thread; else 0 */
 	char		 why[256];
 	uint64_t	 arg[6]; /* arguments of the last call */
 	int64_t		 ret;	/* result of the last call */

@@ -23,7 +23,7 @@ struct resource {
 				   inode; else 0 */
 	uint64_t	 ino;
 	pid_t		 pid;	/* a thread that has the resource */
-	unsigned long	 fd;	/* descriptor number in pid */
+	unsigned long	 fd;	/* number of the descriptor in thread pid */
 	const struct kcmp_epoll_slot *slot; /* borrowed; set only in a search
 					       key, for a file that an epoll set
 					       of pid watches */
@@ -59,13 +59,13 @@ struct files {
 	struct netspace	*net;	/* owned; network namespaces */
 	pid_t		 peeker; /* socket peeker whose descriptors are being
 				    recorded; 0: none */
-	int		 peekerfd; /* owned; pidfd of peeker, or -1 */
+	int		 peekerfd; /* owned; pidfd of "peeker", or -1 */
 	struct fdref	*passed; /* owned; open files that were received from
-				    sockets and that no process has open; member
-				    fd of each is a descriptor of a socket
+				    sockets and that no process has open; "fd"
+				    of each is a descriptor in a socket
 				    peeker */
 	size_t		 npassed;
-	size_t		 npassedrec; /* number of entries in passed that are
+	size_t		 npassedrec; /* number of entries in "passed" that are
 					already recorded */
 	struct freshsock *freshsock; /* owned */
 	size_t		 nfreshsock;
@@ -96,10 +96,10 @@ struct filerec {
 	const struct fdset *set;
 	const struct resource *file;
 	pid_t		 pid;	/* a thread that has the file open */
-	int		 pidfd;	/* borrowed; pidfd of pid; -1: none */
+	int		 pidfd;	/* borrowed; pidfd of thread pid; -1: none */
 	bool		 tagged; /* sockets of the process must not be
 				    duplicated */
-	int		 fd;	/* descriptor number in pid */
+	int		 fd;	/* number of the descriptor in thread pid */
 	int		 dup;	/* owned; our duplicate of the descriptor;
 				   -1: none */
 	char		*link;	/* owned; target of /proc/PID/fd/N */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 struct inproxy_request {	/* argument of inproxy_serve() */
-	struct filerec	 t;	/* in the proxy, only its scalars and proxyrec
-				   are valid */
+	struct filerec	 t;	/* file to record; in the proxy, only its
+				   scalars and "proxyrec" are valid */
 	pid_t		 pid;	/* ID of the process */
 	pid_t		 mmtid;	/* ID of a thread that has the memory of process
 				   pid */

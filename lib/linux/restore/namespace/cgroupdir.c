@@ -17,16 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* limits */
+enum {				/* limits on what is recorded */
 	MAX_VALUE = 4096, /* maximum size of a property's value, in bytes */
-	MAX_TEXT = 1024 * 1024, /* maximum size of file "cgroups/directories",
-				   in bytes */
+	MAX_TEXT = 1024 * 1024, /* maximum size of the file
+				   "cgroups/directories", in bytes */
 	MAX_DEPTH = 32		/* maximum number of directory levels */
 };
 
 struct controller {
-	const char	*name;	/* "": any hierarchy of version 1 */
-	const char	*property[12]; /* names; the last is NULL */
+	const char	*name;	/* name of the controller; "": any hierarchy of
+				   version 1 */
+	const char	*property[12]; /* names of properties; the last is
+					  NULL */
 };
 
 /*

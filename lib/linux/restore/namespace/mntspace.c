@@ -38,9 +38,9 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 
 enum { TAR_CHANGED = 1 };	/* exit status of GNU tar if files changed while
 				   it read them */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum size of all archives, in
-					  bytes: processes are stopped
-					  meanwhile */
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* maximum size of all archives together,
+					  in bytes; small, because processes are
+					  stopped meanwhile */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
 	uint64_t	 dev;

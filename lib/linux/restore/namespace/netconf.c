@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit for all lines together, in
-					   bytes */
+enum { MAX_LINES = 4 * 1024 * 1024 };	/* maximum size of all lines together,
+					   in bytes */
 
 static const char below[] = "/proc/sys/net";
 

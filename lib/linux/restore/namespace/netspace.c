@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-enum { MOST = 16 * 1024 * 1024 };	/* limit for the answer to one request,
-					   in bytes */
+enum { MOST = 16 * 1024 * 1024 };	/* maximum size of the answer to one
+					   request, in bytes */
 
 struct asked {			/* a kind of rtnetlink request */
 	const char	*name;	/* name of the file in the record */

@@ -22,7 +22,8 @@ struct sysv {			/* an IPC namespace */
 	struct sysv	*next;	/* owned */
 	uint64_t	 ns;	/* number of the namespace */
 	char		*shm;	/* owned; text of /proc/sysvipc/shm */
-	struct buf	 limits; /* owned; lines for file "sysvipc/limits" */
+	struct buf	 limits; /* owned; lines for the file
+				    "sysvipc/limits" */
 	struct filelist	 rest;	/* owned; other files of the record, until
 				   they are recorded; empty for the initial
 				   namespace */

@@ -27,11 +27,11 @@ enum {
 struct hardlink {		/* a file whose name was deleted */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	char		*path;	/* owned; path of another name of the file;
-				   NULL: not found */
-	const char	*name;	/* borrowed; last component of path */
-	int		 dir;	/* owned; descriptor of the directory that path
-				   is in; -1: not found */
+	char		*path;	/* owned; another path to the file; NULL: none
+				   found */
+	const char	*name;	/* borrowed; last component of "path" */
+	int		 dir;	/* owned; descriptor of the directory that
+				   "path" is in; -1: not found */
 };
 
 struct hardlinks {

@@ -51,7 +51,7 @@ struct seen {			/* control messages of a packet */
 	int		 right[RIGHTS];
 };
 
-union control {			/* buffer for control messages: cmsg(3) */
+union control {			/* buffer for control messages; see cmsg(3) */
 	char		 buf[CMSG_SPACE(RIGHTS * sizeof(int)) + 512];
 	struct cmsghdr	 align;
 };

@@ -23,9 +23,8 @@ struct unixsock { /* a UNIX socket, as sock_diag(7) describes it */
 	unsigned int	 waiting; /* number of connections not yet accepted, if
 				     the socket is listening */
 	unsigned int	 backlog;
-	uint32_t	 *caller; /* owned; inodes of sockets waiting to be
-				     accepted; an inode of 0: the socket was
-				     closed */
+	uint32_t	 *caller; /* owned; inodes of the sockets waiting to be
+				     accepted; 0 for a socket that was closed */
 	size_t		 ncaller;
 };
 
@@ -42,14 +41,14 @@ struct netspace {		/* a network namespace */
 				       them failed */
 	char		*why;	/* owned; why the UNIX sockets could not be
 				   read, or NULL */
-	struct group	*group;	/* owned; multicast groups of the namespace:
+	struct group	*group;	/* owned; multicast groups of the namespace; see
 				   inetgroup.c */
 	size_t		 ngroup;
 	bool		 have_groups; /* the multicast groups were read */
 	uint64_t	*held;	/* owned; inodes of TCP connections that move
 				   with their processes */
 	size_t		 nheld;
-	bool		 locked; /* the connections in held are locked */
+	bool		 locked; /* the connections in "held" are locked */
 	enum tcplocker	 by;	/* program that locked the connections */
 	char		 table[LOCK_NAME]; /* nft(8) table that locks the
 					      connections */
@@ -112,11 +111,11 @@ struct packet {			/* header of a packet; its bytes follow, then
 struct queue {
 	int	 done; /* 1 if the whole queue was read, else an errno */
 	bool	 more;		/* some control messages of a packet are missing
-				   in data */
+				   from "data" */
 	uint64_t cost;		/* cost taken from the budget, in bytes */
 	size_t	 npacket;
 	size_t	 nbyte;		/* total length of all packets, in bytes */
-	size_t	 n;		/* number of bytes used in data */
+	size_t	 n;		/* number of bytes used in "data" */
 	uint8_t	 data[MAX_QUEUE];
 };
 
