@@ -48,8 +48,8 @@ amount_bytes(const char *s, uint64_t *v)
 }
 
 /*
- * Format the number bytes as ls -h does, as in 9.8M. Write the text to s, which
- * has room for n bytes, and return s.
+ * Format bytes, a size, as ls -h does, for example as 9.8M. Write the text to
+ * s, which has room for n bytes, and return s.
  */
 const char *
 amount_text(char *s, size_t n, uint64_t bytes)

@@ -221,7 +221,7 @@ opt_take(const struct cmdline *u, const struct opt *o, char *s,
 }
 
 /*
- * Parse all options among the argc arguments at argv, as u describes them, and
+ * Parse the options among the argc arguments at argv: those that u describes,
  * --help and --version. If an option is unknown or lacks its argument, print
  * the usage and exit with status 2. Return the operands.
  */

@@ -68,7 +68,7 @@ program_descriptors(void)
 }
 
 /*
- * Raise the soft limit of open files to the hard limit.
+ * Raise the soft limit on open files to the hard limit.
  */
 void
 program_files(void)
@@ -207,7 +207,7 @@ text_locale(void)
 
 /*
  * Confine this program to the resources in c before it reads untrusted input.
- * First raise the limit of open files, because reading CRIU images keeps a file
+ * First raise the limit on open files, because reading CRIU images keeps a file
  * open for each process. If verbose is true, print which kernel features for
  * confinement are missing. Exit with status 1 if the helper process outside the
  * confinement cannot be started.

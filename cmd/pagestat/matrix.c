@@ -39,8 +39,8 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 
 /*
  * Return a new table for m, with options o. The caller must keep c and head
- * until the table is printed. c has room for M_OTHER + 1 columns plus one for
- * each process, and head for one heading per process.
+ * until the table is printed. The array c must have room for M_OTHER + 1
+ * columns plus one for each process, and head for one heading per process.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -94,8 +94,8 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 
 /*
  * Print a table, with options o, of the memory that the processes of m share.
- * Each process has a line with the size of its memory and how much of this it
- * shares with each other process.
+ * The line of each process has the size of its memory and how much of this
+ * memory the process shares with each other process.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

@@ -11,9 +11,9 @@
 
 /*
  * Write to note, which has room for size bytes, how mapping v differs from the
- * mappings in old: "new" if old has no mapping there, "was 8K" with the old
- * size if the addresses differ, "was rw-p" with the old permissions if these
- * differ, "other" if only the name differs, or "" if nothing differs.
+ * mappings in old. The note is "new" if old has no mapping there, "was 8K" (the
+ * old size) if the addresses differ, "was rw-p" (the old permissions) if these
+ * differ, "other" if only the name differs, and "" if nothing differs.
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -36,8 +36,8 @@ row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
 }
 
 /*
- * For each part of v, a mapping of the old snapshot, that no mapping in new
- * covers, add a row with the note "gone" to f.
+ * Add a row with the note "gone" to f for each part of v that no mapping in new
+ * covers. v is a mapping of the old snapshot.
  */
 static void
 rows_gone(struct figure *f, const struct vmas *new, struct vma v)

@@ -63,7 +63,8 @@ rows_hidden(const struct album *a, const struct figure *f, size_t i)
 }
 
 /*
- * Add a figure of process sp to a, without mappings. Return the figure.
+ * Add a figure of process sp, with no mappings yet, to album a. Return the
+ * figure.
  */
 struct figure *
 figure_add(struct album *a, const struct space *sp)
@@ -79,7 +80,8 @@ figure_add(struct album *a, const struct space *sp)
 }
 
 /*
- * Add a figure of process sp to a, with all its mappings. Return the figure.
+ * Add a figure of process sp, with all its mappings, to album a. Return the
+ * figure.
  */
 static struct figure *
 figure_rows(struct album *a, const struct space *sp)
@@ -115,10 +117,10 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Find the processes that share memory with the processes in a. Set *v to an
- * array with one element for each process found, which has the amount that it
- * shares. Sort the elements by amount, largest first. The caller frees *v.
- * Return the number of elements.
+ * Find the processes that share memory with the processes in album a. Set *v to
+ * an array with one element for each process found. Each element has the amount
+ * of memory that its process shares. Sort the elements by amount, largest
+ * first. The caller frees *v. Return the number of elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -143,8 +145,8 @@ album_shares(const struct album *a, struct partner **v)
 
 /*
  * Store in a->partner the processes that share the most memory with the
- * processes in a. Each partner is drawn in its own colour. If name is not NULL,
- * set p->name of each partner p by calling name(arg, p).
+ * processes in album a. Each partner is drawn in its own colour. If name is not
+ * NULL, set p->name of each partner p by calling name(arg, p).
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
@@ -169,8 +171,8 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 }
 
 /*
- * Record, for the pages in each figure of a, which processes share them. s has
- * the pages of all processes.
+ * Record, for the pages in each figure of album a, which processes share them.
+ * s has the pages of all processes.
  */
 static void
 album_share(struct album *a, struct sharing *s)
@@ -199,7 +201,7 @@ figure_unknown(struct figure *f)
 }
 
 /*
- * Add figures of the n live processes at sp to a. Return 0, or 1 after a
+ * Add figures of the n live processes at sp to album a. Return 0, or 1 after a
  * message if the pages of a process could not be read.
  */
 int
@@ -269,8 +271,8 @@ sharing_image(struct sharing *s, const struct proc *p, struct image *im)
 }
 
 /*
- * Add figures of the n processes at sp, all from snapshot snap, to a. Return 0,
- * or -1 with errstr set.
+ * Add figures of the n processes at sp, all from snapshot snap, to album a.
+ * Return 0, or -1 with errstr set.
  */
 int
 album_snap(struct album *a, struct snap *snap, const struct space *sp,
@@ -307,7 +309,7 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 }
 
 /*
- * Empty a, and free its figures.
+ * Empty album a, and free its figures.
  */
 void
 album_free(struct album *a)

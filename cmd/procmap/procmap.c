@@ -142,8 +142,8 @@ pid_add(struct command *c, uint64_t pid)
 }
 
 /*
- * Add live process pid. If found is true, the user did not give this ID, but a
- * name or a cgroup: then do not add a process that was added before.
+ * Add live process pid. If found is true, the process was found by name or by
+ * cgroup: do not add it again if it was added before.
  */
 static int
 pid_found(void *arg, pid_t pid, bool found)
@@ -176,8 +176,8 @@ has_map(const struct proc *p)
 }
 
 /*
- * Add all processes of snapshot s that have mappings. If other is not NULL, it
- * is a snapshot: leave out processes that it has too.
+ * Add all processes of snapshot s that have mappings. If other, a snapshot, is
+ * not NULL, leave out the processes that are also in other.
  */
 static void
 pid_addall(struct command *c, const struct snap *s, struct snap *other)

@@ -13,7 +13,8 @@ static struct job job = { .live = { .warn = say } };
 static uint64_t timeout;
 
 /*
- * Handle option letter, one of -m, --at and --memory, with argument arg.
+ * Handle the option with this letter, which is -m, --at or --memory; arg is its
+ * argument.
  */
 static void
 parse(int letter, char *arg)

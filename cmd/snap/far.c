@@ -111,10 +111,11 @@ far_line(struct far *f, const char *line)
 
 /*
  * Wait until the far side writes something, and read one byte of it into *c.
- * heard is the time at which its last line came, in ms, as returned by
- * now_ms(). Return false at the end of its output, or if that is too long ago.
- * Before its first answer it may be silent for any time, unless the move is
- * ending: somebody may have to type a password.
+ * heard is the time in ms, as returned by now_ms(), when the last line of the
+ * far side came. Return false at the end of its output, or if it has been
+ * silent for too long since then. Before its first answer, the far side may be
+ * silent for any time, unless the move is ending: somebody may have to type a
+ * password.
  */
 static bool
 far_byte(struct far *f, char *c, uint64_t heard)
@@ -217,8 +218,8 @@ far_begin(const char *command)
 
 /*
  * Wait until the far side has sent the given answer or a later one. Return 0,
- * or -1 with errstr set if it has failed, or has not resumed the processes in
- * RESUME_MS.
+ * or -1 with errstr set if it has failed, or has not resumed the processes
+ * within RESUME_MS.
  */
 int
 far_await(struct far *f, enum answer answer)
@@ -253,8 +254,8 @@ far_check(struct far *f)
 }
 
 /*
- * Let the far side resume the processes. Return 0, or -1 with errstr set if it
- * cannot have received that.
+ * Permit the far side to resume the processes. Return 0, or -1 with errstr set
+ * if the far side cannot have received the permission.
  */
 int
 far_go(struct far *f)

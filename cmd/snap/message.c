@@ -12,7 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 
 /*
- * Print sentence text, or store it while messages are held back. This is the
+ * Print text, a sentence, or store it while messages are held back. This is the
  * warn callback for everything that snap(1) calls. Any thread may call it. arg
  * is not used.
  */

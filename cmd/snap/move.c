@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * Check whether output out can be used for m. The processes are not stopped
- * yet. If m kills the processes, we must be able to find out when the reader of
- * out has received the whole snapshot. Return 0, or -1 with errstr set.
+ * Check whether output out can be used for m, before the processes are stopped.
+ * If m kills the processes, we must be able to find out when the reader of out
+ * has received the whole snapshot. Return 0, or -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)

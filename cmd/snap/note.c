@@ -107,9 +107,9 @@ note_check(const char *text)
 }
 
 /*
- * Append to b the lines of file "taken", which says how a snapshot was taken.
- * Leave out lines whose values cannot be determined. argv is the command line
- * of this program. text is the reason for the snapshot, or NULL.
+ * Append to b the lines of the file "taken", which says how a snapshot was
+ * taken. Leave out lines whose values cannot be determined. argv is the command
+ * line of this program. text is the reason for the snapshot, or NULL.
  */
 void
 note_make(struct buf *b, char *const argv[], const char *text)

@@ -54,7 +54,7 @@ file_add(struct buf *b, const char *path)
 }
 
 /*
- * Append the files that process pid has mapped to b.
+ * Append to b the files that process pid has mapped.
  */
 static void
 maps_add(struct buf *b, pid_t pid)
@@ -83,7 +83,8 @@ maps_add(struct buf *b, pid_t pid)
 }
 
 /*
- * Append to b the file that the symbolic link /proc/pid/name leads to.
+ * Append to b, with file_add(), the path to which the symbolic link
+ * /proc/pid/name points.
  */
 static void
 link_add(struct buf *b, pid_t pid, const char *name)

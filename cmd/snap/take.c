@@ -23,8 +23,8 @@ take_lose(void *taking, const char *text)
 
 /*
  * Make the Linux record of p, a process or a thread, from the n files at rec.
- * If p is the first process, also add file "taken" to its record. Return 0, or
- * -1 with errstr set.
+ * If p is the first process, also add the file "taken" to its record. Return 0,
+ * or -1 with errstr set.
  */
 static int
 take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)

@@ -21,7 +21,8 @@ struct chosen {			/* a process for which a core is made */
 
 /*
  * Set errstr to say that -p matches no process, and list the IDs of the first
- * ten processes that exist. There are n of them in the array all. Return -1.
+ * ten processes that exist. The array all has the n existing processes. Return
+ * -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)
@@ -50,10 +51,9 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of n processes, which are in the array all. Each core
- * becomes a file of its own, PATH.PID. Later processes with the same ID get a
- * number: PATH.PID.2. If a core cannot be written, print the error and
- * continue.
+ * Write a core of each of the n processes in the array all. Each core becomes a
+ * file of its own, PATH.PID. Later processes with the same ID get a number:
+ * PATH.PID.2. If a core cannot be written, print the error and continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)

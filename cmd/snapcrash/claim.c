@@ -115,9 +115,8 @@ file_await(const char *kind, uint64_t n, time_t timeout)
 /*
  * Lock one of the c->atonce files of the given kind, waiting up to timeout
  * seconds for one to become free. While waiting, hold one of the c->waiting
- * files of another kind, which is given by queue. If others hold all of those
- * too, do not wait, but return -1 with errstr set. Otherwise return as
- * file_await() does.
+ * files whose kind is queue. If others hold all of these too, do not wait, but
+ * return -1 with errstr set. Otherwise return as file_await() does.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
@@ -282,7 +281,7 @@ claim_hooks(const struct config *c)
 
 /*
  * Return the value for core_pipe_limit, the number of crashes that the kernel
- * may hand to us at once. It allows for the crashes being captured, those
+ * may hand to us at a time. It allows for the crashes being captured, those
  * waiting, and some that are only counted and dropped.
  */
 uint64_t

@@ -133,7 +133,7 @@ rights_plain(const struct crashing *f)
  * Return true if the program of process pid was started with no more rights
  * than its user has. AT_SECURE (getauxval(3)) is then 0. A set-user-ID program
  * may since have dropped its rights, but its memory may still contain what it
- * read with them.
+ * read with these rights.
  */
 static bool
 program_isplain(pid_t pid)
@@ -154,9 +154,9 @@ program_isplain(pid_t pid)
 
 /*
  * Return the user to charge for a crash of process pid, which runs as user uid.
- * This is uid, unless the process is in a user namespace below ours. In that
- * case it is the owner of the outermost such namespace, because the owner can
- * use many user IDs there (subuid(5)). If that owner is root, charge uid.
+ * This is uid, unless the process is in a user namespace below ours. If so,
+ * charge the owner of the outermost such namespace, because the owner can use
+ * many user IDs there (subuid(5)). However, if that owner is root, charge uid.
  */
 static uid_t
 user_charged(pid_t pid, uid_t uid)

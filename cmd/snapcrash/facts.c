@@ -30,7 +30,7 @@ signal_text(unsigned int sig, char *s, size_t size)
 }
 
 /*
- * Copy the line called name of record r to word, which has room for size bytes.
+ * Copy the line called name in record r to word, which has room for size bytes.
  * Replace control characters. If there is no such line, copy "-".
  */
 static void

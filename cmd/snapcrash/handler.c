@@ -136,9 +136,9 @@ served(const struct config *c)
 
 /*
  * Make the kernel hand each crash to us, now and after every boot. The kernel
- * runs this program with configuration c, which was read from file path. If
- * by_socket is true, the kernel sends cores to the socket of c instead. Return
- * the exit status.
+ * runs this program with configuration c, which was read from the file at path.
+ * If by_socket is true, the kernel sends cores to the socket of c instead.
+ * Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)

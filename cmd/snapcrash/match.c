@@ -39,7 +39,7 @@ crash_means(const struct crash *k, const char *word, bool exe)
 /*
  * Return the last crash of l that word matches exactly. If there is none,
  * return the last one whose name begins with word. If word is NULL, return the
- * last crash of all. Return NULL if there is none. exe is passed to
+ * last crash of all. Return NULL if no crash is found. exe is passed to
  * crash_means().
  */
 static struct crash *
@@ -112,8 +112,8 @@ crash_find(struct crashes *l, const char *word)
 }
 
 /*
- * Return true if words is empty or if one of words matches crash k, whose facts
- * were read.
+ * Return true if words is empty, or if any of its elements matches crash k. The
+ * facts of k must have been read.
  */
 bool
 crash_isone(const struct crash *k, char *const words[])

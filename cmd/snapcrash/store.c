@@ -176,8 +176,8 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove the snapshot of k from the current directory. If this fails, its size
- * still counts.
+ * Remove the snapshot of k from the current directory. If this fails, the size
+ * of the snapshot still counts.
  */
 static void
 crash_remove(struct crash *k)
@@ -207,9 +207,9 @@ struct share {			/* disk space used by one user */
 };
 
 /*
- * Return the element of v, an array of *n elements, that is for user uid. If
- * there is none, append one, for which v must have room, and set its member
- * first to the value of none.
+ * Return the element of v, an array of *n elements, that is for user uid. If v
+ * has no such element, append one, and set its member "first" to the value of
+ * the argument none. v must have room for it.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)

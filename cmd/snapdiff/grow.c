@@ -86,9 +86,9 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Set errstr to say at which moment of l there is no process pid or, if there
- * is one at each moment, at which it is not the same process as at the last
- * moment. Report only the first such moment. Return -1.
+ * Set errstr to name the first moment of l at which there is no process pid. If
+ * there is one at each moment, name instead the first moment at which it is not
+ * the same process as at the last moment. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)

@@ -32,8 +32,8 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count a chunk of size bytes in h, as used if used is true and as free
- * otherwise.
+ * Count a chunk of size bytes in h: as in use if used is true, and otherwise as
+ * free.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

@@ -19,7 +19,7 @@ put_moment(const char *key, const struct moment *m)
 }
 
 /*
- * Print an object for the compared moments old and new.
+ * Print a JSON object that describes the compared moments old and new.
  */
 void
 objects_head(const struct moment *old, const struct moment *new)
@@ -54,7 +54,7 @@ put_changes(const struct changes *l)
 }
 
 /*
- * Print an object for res, the changes of a process, with options o.
+ * Print a JSON object for res, the changes of a process, with options o.
  */
 void
 objects_result(const struct result *res, const struct options *o)
@@ -80,7 +80,7 @@ objects_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print an object for the compared moments in l.
+ * Print a JSON object that describes the moments compared, which are in l.
  */
 void
 objects_moments(const struct moments *l)
@@ -98,7 +98,7 @@ objects_moments(const struct moments *l)
 }
 
 /*
- * Print an object for g, the growth of a process.
+ * Print a JSON object for g, the growth of a process.
  */
 void
 objects_growth(const struct growth *g)

@@ -75,7 +75,7 @@ how_text(enum change_kind kind, bool json)
 
 /*
  * Put the sizes in kb into the current line of t. first is the index of the
- * first of the columns for them.
+ * first of their columns.
  */
 static void
 put_counts(struct table *t, size_t first, const struct kbchange *kb)

@@ -42,8 +42,8 @@ stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
 }
 
 /*
- * Return the element of p->stored that contains byte number at of body number
- * body.
+ * Return the element of p->stored that contains the byte at offset at in body
+ * number body.
  */
 const struct stored *
 plan_stored(const struct plan *p, size_t body, uint64_t at)
@@ -57,7 +57,7 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 /*
  * Return true if the bytes of x that begin at offset xo and the bytes of y that
  * begin at offset yo are stored in the same place, or if both are zeros. In
- * this case they are equal up to the end of the shorter one.
+ * either case, the bytes are equal up to the end of the shorter of x and y.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -149,9 +149,9 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return true if byte number at of body number body is aligned like the byte at
- * address addr. Also return true if the pattern is not a pointer, because
- * alignment then does not matter.
+ * Return true if the byte at offset at in body number body has the same
+ * alignment as the byte at address addr. Also return true if the pattern is not
+ * a pointer, because alignment then does not matter.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)

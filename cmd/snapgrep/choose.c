@@ -51,7 +51,8 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 }
 
 /*
- * Return true if s looks like permissions in /proc/PID/maps, with '?' for any.
+ * Return true if s looks like permissions in /proc/PID/maps. '?' may stand for
+ * any of the letters.
  */
 static bool
 is_perms(const char *s)

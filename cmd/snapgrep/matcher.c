@@ -87,11 +87,11 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find with m the first match that begins at or after offset off of the len
+ * Use m to find the first match that begins at or after offset off of the len
  * bytes at s. Set *start and *end (exclusive) to its offsets, and return
  * MATCH_FOUND. If partial is true, more bytes follow s. If the match may depend
  * on these, set only *start, and return MATCH_PARTIAL. If PCRE2 reaches its
- * limit, set m->costly, and try fewer possible beginnings at once. Skip each
+ * limit, set m->costly, and try fewer possible beginnings at a time. Skip each
  * kilobyte where it still reaches the limit. Return MATCH_NONE if there is no
  * match.
  */

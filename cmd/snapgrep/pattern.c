@@ -137,8 +137,8 @@ source_number(struct pattern *p, const char *s)
 }
 
 /*
- * Append end to s, and return true if this makes a valid expression. Otherwise
- * return false with errstr set.
+ * Return true if s followed by end is a valid expression. Otherwise return
+ * false with errstr set.
  */
 static bool
 compiles(const char *s, const char *end)

@@ -33,7 +33,7 @@ fail(void)
 }
 
 /*
- * Handle option letter with its argument arg.
+ * Handle the option with this letter; arg is its argument.
  */
 static void
 parse(int letter, char *arg)

@@ -70,8 +70,8 @@ answer(const char *line)
 }
 
 /*
- * Answer that the move has failed, for the reason in errstr. If undone is set,
- * the processes have not run here, and do not exist.
+ * Answer that the move has failed, for the reason in errstr. If undone is true,
+ * also say that the processes have not run here and do not exist here.
  */
 static void
 refuse(bool undone)
@@ -84,7 +84,8 @@ refuse(bool undone)
 }
 
 /*
- * Every second, show the other side that we are alive. This is a thread.
+ * Every second, show the other side that we are alive. This is the main
+ * function of a thread.
  */
 static void *
 beat(void *arg)
@@ -201,7 +202,8 @@ question_check(void)
 
 /*
  * Make the images, as the child process, and exit. make() reads the snapshot
- * from pipe in, and writes to pipe out the command that restores the images.
+ * from the pipe at in, and writes the command that restores the images to the
+ * pipe at out.
  */
 static void __attribute__((noreturn))
 images_make(int (*make)(const char *), const int in[2], const int out[2])
@@ -331,8 +333,8 @@ criu_start(const struct buf *command)
 }
 
 /*
- * Set errstr to the first error in the log of criu. Skip an error in spite of
- * which criu continues.
+ * Set errstr to the first error in the log of criu. Skip an error after which
+ * criu continues.
  */
 static void
 criu_why(void)
@@ -390,9 +392,9 @@ boot_ms(void)
 }
 
 /*
- * Wait until fd can be read, which is the pipe from the action script or
- * standard input. Return 0, or -1 with errstr set if criu or the connection
- * ends before that, or it takes until the time until, as returned by boot_ms().
+ * Wait until fd, which is the pipe from the action script or standard input,
+ * can be read. Return 0, or -1 with errstr set if criu or the connection ends
+ * before that, or if the time until, as returned by boot_ms(), has passed.
  */
 static int
 input_await(int fd, uint64_t until)
@@ -563,7 +565,7 @@ dir_make(const char *dir, char *path)
 }
 
 /*
- * End the move if a signal asks us to end: end the input.
+ * Handle a signal that asks us to end: end the input, and thus the move.
  */
 static void
 on_end(int sig)

@@ -33,8 +33,8 @@ state_word(uint8_t letter)
 }
 
 /*
- * Return the process state in file "status" of record r (proc_pid_status(5)),
- * in Linux's words, or NULL if there is none.
+ * Return the process state in the file "status" of record r
+ * (proc_pid_status(5)), in Linux's words, or NULL if there is none.
  */
 static const char *
 state_linux(const struct linuxrec *r)

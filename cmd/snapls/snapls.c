@@ -91,9 +91,8 @@ struct damage {			/* how to report damage to a file */
 };
 
 /*
- * Print text, a description of damage, if -c was given, unless the text is
- * d->reported, which the caller prints. This is a warn callback; arg is the
- * struct damage d.
+ * With -c, print text, a description of damage, unless it equals d->reported,
+ * which the caller prints. This is a warn callback; arg is d, a struct damage.
  */
 static void
 say(void *arg, const char *text)
@@ -150,7 +149,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print the file name path as a heading.
+ * Print path, a file name, as a heading.
  */
 static void
 head_file(const char *path)

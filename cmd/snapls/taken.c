@@ -17,8 +17,8 @@ static const char *const keys[TAKEN_KEYS] = {
 };
 
 /*
- * Parse a line of file "taken" into t. If the line begins with a key, set the
- * value of that key to the rest of the line. If several lines have the same
+ * Parse a line of the file "taken" into t. If the line begins with a key, set
+ * the value of that key to the rest of the line. If several lines have the same
  * key, use the first.
  */
 static void
@@ -48,9 +48,9 @@ part_get(const struct linuxrec *r, uint64_t *part)
 }
 
 /*
- * Set *t to the values in file "taken" of process p. The caller frees it with
- * taken_free(). If there is no such file, return false; then there is nothing
- * to free.
+ * Set *t to the values in the file "taken" of process p. The caller frees it
+ * with taken_free(). If there is no such file, return false; then there is
+ * nothing to free.
  */
 bool
 taken_get(struct taken *t, struct proc *p)

@@ -17,7 +17,7 @@ enum {
 };
 
 /*
- * Set t->exe to the path of the executable, spelled as in file "maps".
+ * Set t->exe to the path of the executable, spelled as in the file "maps".
  */
 static void
 exe_find(struct target *t)
@@ -137,8 +137,8 @@ is_file(const struct vma *v, const char *why)
 
 /*
  * Read the kilobyte at address addr into buf, from memory or from the mapped
- * file. If the process never touched it, set buf to zeros. Return false if it
- * is missing.
+ * file. If the process never touched the kilobyte, set buf to zeros. Return
+ * false if the kilobyte is missing.
  */
 static bool
 kb_read(struct target *t, uint64_t addr, uint8_t *buf)

@@ -32,7 +32,7 @@ prot_flags(uint64_t prot)
 
 /*
  * Add a line to s for t, an event that affects len bytes at address addr in the
- * process of thread th. event is the word for it in the line. v is the mapping
+ * process of thread th. event is the word for t in the line. v is the mapping
  * at addr, or NULL.
  */
 static void

@@ -107,7 +107,7 @@ fault_print(struct line *l)
 }
 
 /*
- * Print line l or, with -s, count its fault. When the limit of faults is
+ * Print line l or, with -s, count its fault. When the limit on faults is
  * reached, set o->full.
  */
 static void

@@ -69,7 +69,7 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 
 /*
  * Add a line to s for t, an allocation or a free in the kernel. With -s, count
- * it instead.
+ * the event instead.
  */
 void
 slab_take(struct stream *s, const struct trace *t)

@@ -244,7 +244,7 @@ dispatch(struct stream *s, struct thread *th, const struct trace *t)
 
 /*
  * Process event t. This is a trace_fn. Return 0, or -1 to end the trace if the
- * limit of faults is reached.
+ * limit on faults is reached.
  */
 static int
 stream_take(void *arg, const struct trace *t)

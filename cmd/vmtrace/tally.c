@@ -26,7 +26,7 @@ TREE_GENERATE(rows, row, entry, row_cmp)
 
 /*
  * Return the row of t with the given key. If there is none, add one with zero
- * counts. If the limit of rows is reached, return the row "others" instead.
+ * counts. If the limit on rows is reached, return the row "others" instead.
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)

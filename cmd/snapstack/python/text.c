@@ -110,7 +110,7 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Append to b the n characters at p, of width bytes each, quoted as repr()
+ * Append to b the n characters at p, each width bytes wide, quoted as repr()
  * does. wide is false for bytes objects. cut is true if further characters were
  * cut off.
  */

@@ -139,8 +139,8 @@ put_threads(const struct unwinder *u, size_t first)
 }
 
 /*
- * Return true if two threads wait for the same thing. If times is true, they
- * must also wait for the same time.
+ * Return true if two threads wait for the same thing. If times is true, their
+ * times, such as timeouts, must also be the same.
  */
 static bool
 is_samewait(const struct stack *a, const struct stack *b, bool times)

@@ -54,10 +54,10 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer that the thread of t with registers r had before a
- * signal, if it is running the signal's handler on an alternate stack
- * (sigaltstack(2)). To find out, search the stack for the kernel's struct
- * ucontext, which describes an alternate stack. Return 0 if there is none.
+ * If the thread of t with registers r is running a signal handler on an
+ * alternate stack (sigaltstack(2)), return the stack pointer that it had before
+ * the signal. To find out, search the stack for the kernel's struct ucontext,
+ * which describes an alternate stack. Return 0 if there is none.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

@@ -147,9 +147,9 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 
 /*
  * Append the thread, or the owner of the mutex, that the call is waiting for
- * with futex(2). In a glibc mutex, the owner is two words after the futex
- * (struct __pthread_mutex_s). It is in the futex itself in a musl mutex, and in
- * a glibc mutex that inherits priority or is robust.
+ * with futex(2). In a musl mutex, and in a glibc mutex that inherits priority
+ * or is robust, the owner is in the futex itself. In other glibc mutexes, the
+ * owner is two words after the futex (struct __pthread_mutex_s).
  */
 static void
 put_futex(struct call *c)
