@@ -14,7 +14,8 @@ enum {
 	SEGMENTS = 16, /* maximum number of segments in a mem record for
 			  9front */
 	SMALLGAP = 24 * KB,	/* gaps of up to this many bytes are always
-				   filled, which is cheaper than a segment */
+				   filled with zeros, which is cheaper than
+				   another segment */
 	CHEAP_KB = 64 * 1024	/* maximum number of kilobytes of zeros in
 				   larger gaps, or 1% of the image if that is
 				   more */

@@ -22,16 +22,16 @@
 #include <string.h>
 
 struct jobs {
-	char		*job;	/* owned; njob jobs of size bytes */
+	char		*job;	/* owned; "njob" jobs of "size" bytes each */
 	bool		*done; /* owned; whether each job is done; under lock */
 	size_t		 njob;
 	size_t		 size;
 	uint64_t	 head;	/* number of jobs submitted */
 	uint64_t	 tail;	/* number of jobs retired */
-	uint64_t	 taken;	/* number of jobs begun; under lock */
-	uint64_t	 ready;	/* copy of head for the threads; under lock */
+	uint64_t	 taken;	/* number of jobs started; under lock */
+	uint64_t	 ready;	/* copy of "head" for the threads; under lock */
 	void		(*work)(void *, void *);
-	void		*arg;	/* first argument of work */
+	void		*arg;	/* first argument of work() */
 	bool		 help;	/* the caller also does jobs while it waits */
 	pthread_t	*thread; /* owned */
 	size_t		 nthread;

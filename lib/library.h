@@ -102,7 +102,7 @@ struct image {			/* text or memory of a process, as a sparse
 	struct view	 view;	/* owned; visible pieces, sorted by address */
 	struct view	 taken;	/* owned; addresses that segments of the current
 				   section cover */
-	uint64_t	 section; /* number of sections begun */
+	uint64_t	 section; /* number of sections started */
 	bool		 overlaps; /* true if some segments overlap */
 	struct missing	*missing; /* owned; in ascending order of address */
 	size_t		 nmissing;
@@ -235,7 +235,7 @@ struct progress {
 	atomic_ullong	 raw;	/* kilobytes of memory found, by kind */
 	atomic_ullong	 zero;
 	atomic_ullong	 same;
-	atomic_ullong	 began;	/* start time in milliseconds of
+	atomic_ullong	 began;	/* start time in milliseconds, from
 				   CLOCK_MONOTONIC */
 	atomic_uint	 writes; /* counter; odd during a write that may wait
 				    for a reader */
@@ -290,8 +290,7 @@ int		 frame_read(int fd, char *letter, void *buf, size_t *n);
 /*
  * Confine a program that reads files written by strangers: confine/confine.c
  */
-struct confined {		/* files that a program needs; all members
-				   are borrowed */
+struct confined { /* files that a program needs; all pointers are borrowed */
 	char *const	*in;	/* paths of files and directories to read;
 				   NULL or "-" is standard input */
 	size_t		 nin;
@@ -319,8 +318,8 @@ int		 confine_act(int *fd);
  */
 struct readopts {
 	bool	 nodata;	/* contents of pages will not be read */
-	bool	 brief;		/* like "nodata"; references between pages are
-				   not resolved either */
+	bool	 brief;		/* like "nodata", but references between pages
+				   are not resolved either */
 	const char *const *files; /* names of the small files and record files
 				     to keep, ended by NULL; or NULL: keep
 				     all */
@@ -538,7 +537,7 @@ int		 core_copy(struct core *c, struct output *out,
  * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,
  * for live processes, criu/make/make.c
  */
-enum criu_need {		/* bits: options that criu restore needs */
+enum criu_need { /* bits for the options that criu restore needs */
 	CRIU_MADE = 1,		/* the other bits are valid */
 	CRIU_SHELL_JOB = 2,
 	CRIU_TCP_CLOSE = 4,
@@ -556,8 +555,8 @@ enum criu_cgroups {		/* how to restore cgroups */
 	CGROUPS_PROPS, /* use existing cgroups and set their properties */
 	CGROUPS_SOFT, /* create missing cgroups with their properties; do not
 			 change others */
-	CGROUPS_FULL, /* create missing cgroups, and set the properties of
-			 all */
+	CGROUPS_FULL, /* create missing cgroups; set the properties of all
+			 cgroups */
 	CGROUPS_STRICT		/* create all cgroups; fail if one exists */
 };
 
@@ -691,7 +690,8 @@ struct liveopts {
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */
-	bool	 again;		/* fail if a clone is lost (live_lost()) */
+	bool	 again;		/* the caller can capture again, so fail if a
+				   clone is lost: see live_lost() */
 	bool	 flags;		/* read the files "smaps" while all processes
 				   are stopped */
 	bool	 perfmaps;	/* also save perf maps: names of code that

@@ -16,21 +16,21 @@
 #include <unistd.h>
 
 enum {
-	MAX_NAME = 255,	/* maximum length of a symbol's name to keep, in
-			   bytes */
+	MAX_NAME = 255,	/* length in bytes to which longer symbol names are
+			   cut */
 	MAX_TABLE = 1 << 28	/* maximum size of a symbol or string table, in
 				   bytes */
 };
 
 struct elfsym {
 	uint64_t	 start;	/* offset of the symbol in the file */
-	uint64_t	 end;	/* exclusive; equals start if the symbol's size
-				   is unknown */
+	uint64_t	 end;	/* end offset, exclusive; equals "start" if the
+				   symbol's size is unknown */
 	char		*name;	/* owned */
 };
 
-struct elfload {		/* a segment: part of the file and where it
-				   is loaded */
+struct elfload {		/* a segment: a part of the file, and the
+				   address at which it is loaded */
 	uint64_t	 addr;
 	uint64_t	 off;
 	uint64_t	 size;

@@ -59,7 +59,7 @@ struct shared {			/* a record file whose name ends in a number */
 	size_t		 proc;	/* index of the process whose record contains
 				   the file */
 	size_t		 user;	/* index of the first kept process that uses the
-				   file, or the constant "nobody" */
+				   file; the constant "nobody": none */
 	struct recfile	 f;
 };
 
@@ -71,9 +71,9 @@ struct moved {			/* a file to be added to the record of
 
 struct moving {
 	const struct keeping *k; /* borrowed */
-	struct shared	*v;	/* owned, like todo and move; sorted */
+	struct shared	*v;	/* owned, like "todo" and "move"; sorted */
 	size_t		 n;
-	size_t		*todo;	/* indexes into v of files whose references must
+	size_t		*todo;	/* indexes into "v": files whose references must
 				   still be followed */
 	size_t		 ntodo;
 	struct moved	*move;

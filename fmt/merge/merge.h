@@ -21,31 +21,32 @@ struct newdev {			/* a file that gets a new device number */
 };
 
 struct merge {
-	struct snap	*a;	/* snapshot that receives the processes of b */
-	struct snap	*b;	/* snapshot that is merged into a */
+	struct snap	*a; /* snapshot that receives the processes of "b" */
+	struct snap	*b;	/* snapshot that is merged into "a" */
 	struct newpid	*pid;	/* owned, sorted by old ID; old and new IDs of
-				   all processes of b, and of leaders missing
-				   from b */
+				   all processes of "b", and of leaders missing
+				   from "b" */
 	size_t		 npid;
-	bool		*keep;	/* owned; for each process of b: whether to
-				   move it to a */
+	bool		*keep;	/* owned; for each process of "b": whether to
+				   move it to "a" */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	uint64_t	 file;	/* number to add to b's open file numbers */
-	uint64_t	 part;	/* number to add to b's part numbers */
+	uint64_t	 file;	/* number to add to the open file numbers of
+				   "b" */
+	uint64_t	 part;	/* number to add to the part numbers of "b" */
 	uint64_t	 next;	/* next free process ID */
 	uint64_t	 nextfile; /* next free ID of an embedded file */
 	unsigned int	 minor_no; /* next free minor number for DEV_MAJOR */
-	struct header	 header; /* first line of b; cputype is "unknown" if the
-				    line has none */
+	struct header	 header; /* first line of "b"; cputype is "unknown" if
+				    the line has none */
 };
 
 struct keeping {
 	struct snap	*s;	/* borrowed; the other pointers are owned */
 	size_t		 n;	/* number of elements in each array: s->nproc */
 	bool		*keep;
-	uint64_t	*part;	/* owned; for each process: the part of s
-				   that contains it */
+	uint64_t	*part;	/* owned; for each process: the part of the
+				   snapshot that contains it */
 	struct linuxrec	*rec;
 };
 

@@ -120,7 +120,8 @@ amd64_fpregs(struct buf *b, const struct task *t)
 	enum {
 		FXSAVE = 512,
 		AVX_SIZE = 832,
-		SOFTWARE = 464,	/* offset of 48 bytes that the kernel uses */
+		SOFTWARE = 464,	/* offset of the 48 bytes that the kernel may
+				   use */
 		HEADER = 512,	/* offset of the XSAVE header, whose first byte
 				   says which parts of the state are in use */
 		YMM = 576,
@@ -190,9 +191,9 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const struct uregpart *narrow; /* registers of a 32-bit process on a
 					  64-bit machine */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* offset of the system call number in Linux's
-				   registers; the number is -1 outside of a
-				   call; 0: not in the registers */
+	uint16_t	 orig;	/* offset in Linux's registers of the system
+				   call number, which is -1 outside of a call;
+				   0: the registers lack it */
 	uint16_t	 type;	/* offset of the trap number in a Ureg */
 	uint8_t		 trap;	/* trap number of a system call; 0: unknown */
 

@@ -21,7 +21,8 @@
 
 enum {
 	MAX_FILES = 1 << 22,	/* maximum number of files in a record */
-	NUM_BYTES = 12 /* size in bytes of the length field of a file */
+	NUM_BYTES = 12 /* size, in bytes, of the number that gives a file's
+			  length */
 };
 
 /*

@@ -47,7 +47,7 @@ embedded_put(struct buf *b, const struct embedded *c)
 enum {
 	HEADS = 64,		/* estimated size, in bytes, of a file's header
 				   with its name */
-	ROOM = 4096 * KB /* maximum number of bytes to allocate at once */
+	ROOM = 4096 * KB /* maximum number of bytes to allocate at a time */
 };
 
 /*

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4 * KB };	/* number of bytes compared at once */
+enum { BLOCK = 4 * KB };	/* number of bytes compared at a time */
 
 /*
  * Set p->store and p->at for the kilobyte at offset loc of src: the store that
@@ -67,7 +67,7 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 		p.end = seg->base + (e->kb + e->n) * KB;
 		if (p.end - 1 > pc->last || p.end <= addr)
 			p.end = pc->last + 1;
-		if (p.end == 0) /* 2^64 does not fit: leave out the last KB */
+		if (p.end == 0)	/* 2^64 does not fit: omit the last kilobyte */
 			p.end -= KB;
 		p.kind = e->src == NULL ? PAGES_ZERO : PAGES_RAW;
 		p.store = p.at = 0;

@@ -77,15 +77,15 @@ int		 record_pack(struct filelist *r, struct proc *p,
 enum { WORDS_MAX = 16, WORDS_NAME = 64 };
 
 struct words {			/* a file that is read line by line */
-	uint64_t	 pid;	/* process ID for messages */
+	uint64_t	 pid;	/* process ID, for messages */
 	char		 name[WORDS_NAME];
 	char		*text;	/* owned */
-	char		*next;	/* next line in text; NULL: none is left */
+	char		*next;	/* next line in "text"; NULL: no line is left */
 	size_t		 line;	/* number of the current line */
-	char		*rest;	/* pointer into text after the first blank of
-				   the current line, or "" */
-	char		*word[WORDS_MAX]; /* pointers into text, one for each
-					     word of the line */
+	char		*rest;	/* pointer into "text", after the first blank of
+				   the current line; or "" */
+	char		*word[WORDS_MAX]; /* pointers into "text", one for each
+					     word of the current line */
 	size_t		 n;
 };
 

@@ -32,7 +32,7 @@ struct checked {
 	struct source	 src;
 	struct source	*page;	/* borrowed; source of the stream's pages */
 	struct source	*all;	/* borrowed; source of all bytes of the stream,
-				   with the same locations as page */
+				   with the same locations as "page" */
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
 	uint64_t	 bytes;	/* number of bytes in the stream that the
@@ -42,7 +42,7 @@ struct checked {
 				   megabyte */
 	pthread_mutex_t	 lock;
 	struct megabyte	 kept[KEPT]; /* cached megabytes; protected by lock */
-	size_t		 next;	/* index in kept of the megabyte to replace
+	size_t		 next;	/* index in "kept" of the megabyte to replace
 				   next; protected by lock */
 };
 

@@ -26,14 +26,15 @@ struct raws {			/* a run of raw pages */
 };
 
 struct mark {
-	uint64_t	 kb;	/* kilobyte of the segment at which the runs of
-				   this mark begin */
+	uint64_t	 kb;	/* index in the segment of the kilobyte at which
+				   the runs of this mark begin */
 	uint64_t	 ordinal; /* number of raw pages before the runs */
 	uint64_t	 at;	/* byte offset of the runs in the stream */
 	uint64_t	 same;	/* value of cursor.same before the runs */
 	const uint8_t	*p;	/* position of the runs in the index */
 	unsigned int	 runs;
-	atomic_uint	 next;	/* number of elements of ext; set before ext */
+	atomic_uint	 next;	/* number of elements of "ext"; set before
+				   "ext" */
 	_Atomic(struct extent *) ext; /* owned; NULL: not made yet */
 	_Atomic(struct raws *) raws; /* owned; runs of raw pages after the
 					mark, ended by an empty one; NULL:
@@ -42,8 +43,8 @@ struct mark {
 
 struct range {			/* the parts of the shared arrays that belong
 				   to a segment */
-	size_t		 mark;	/* index of the first mark */
-	size_t		 nmark;	/* number of marks */
+	size_t		 mark;	/* index of the segment's first mark */
+	size_t		 nmark;	/* number of marks of the segment */
 	size_t		 hole;
 	size_t		 nhole;
 };
@@ -51,7 +52,7 @@ struct range {			/* the parts of the shared arrays that belong
 struct indexed {
 	struct outline	 o;
 	uint8_t		*data;	/* owned; the trailer */
-	const uint8_t	*end;	/* end of the index in data */
+	const uint8_t	*end;	/* end of the index in "data" */
 	struct source	*src;	/* borrowed; source of pages */
 	uint64_t	 origin; /* location of the start of the stream in
 				    src */

@@ -13,8 +13,8 @@ enum {
 	HELD_RECORD = 128,	/* bytes of memory counted for a record,
 				   without its data */
 	HELD_PROC = 384,
-	HELD_SEGMENT = 288	/* bytes counted for a segment, with its pieces
-				   in the view of its image */
+	HELD_SEGMENT = 288	/* bytes of memory counted for a segment, with
+				   its pieces in the view of its image */
 };
 
 struct damage {			/* damaged megabytes of a stream */
@@ -43,7 +43,8 @@ struct reader {
 	const struct readopts *o;
 	struct snap	*snap;
 	struct source	*src;	/* source of page data; NULL: none yet */
-	bool		 spool;	/* src is a spool that page data is copied to */
+	bool		 spool;	/* "src" is a spool that page data is copied
+				   to */
 	struct proc	*proc;	/* process of the record being read */
 	struct image	*image;	/* image of the record being read */
 	struct segment	*seg;	/* segment being read */

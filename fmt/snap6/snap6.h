@@ -56,11 +56,11 @@ void		 num_low(char *, uint32_t);
 /* refer.c: write references to pages */
 struct referred {		/* the bytes with which all references to one
 				   image begin */
-	const struct image *image; /* borrowed; the image; NULL: no reference
-				      yet */
+	const struct image *image; /* borrowed; the image; NULL: there was no
+				      reference yet */
 	/* the letter and the process ID */
 	char		 begin[1 + SNAP6_NUMMOST];
-	size_t		 n;	/* length of begin in bytes */
+	size_t		 n;	/* length of "begin" in bytes */
 };
 
 void		 refer_put(struct referred *r, struct output *out,

@@ -18,7 +18,7 @@
 
 enum {
 	SLACK = 4 * 1024 * KB,	/* bytes by which the index may exceed 1% of the
-				   stream until it is complete */
+				   stream until the stream is complete */
 	REFER = 1 + 2 * SNAP6_NUM, /* length in bytes of a reference with short
 				      numbers */
 	HEADER = 2 * SNAP6_NUM + 5, /* number of bytes before the first line of

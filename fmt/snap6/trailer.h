@@ -40,11 +40,11 @@ enum page_kind {		/* kind of a run of pages in the index */
  * trailer.c: build the index
  */
 struct rawrun {			/* consecutive raw pages */
-	uint64_t	 place : 38; /* position of the first page among all
-					pages described */
+	uint64_t	 place : 38; /* position of the run's first page among
+					all pages described */
 	uint64_t	 n : 26;
-	uint64_t	 ordinal; /* ordinal number of the first page among all
-				     raw pages */
+	uint64_t	 ordinal; /* ordinal number of the run's first page
+				     among all raw pages */
 };
 
 struct indexer {

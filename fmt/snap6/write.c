@@ -26,7 +26,7 @@ struct snap6 {
 	bool		 zero;		/* a process with ID 0 was written */
 	bool		 feigned; /* the last record ends like a trailer */
 	void		(*warn)(void *, const char *);
-	void		*arg;		/* first argument of warn */
+	void		*arg;		/* first argument of warn() */
 	struct progress	*progress;	/* borrowed, or NULL */
 	struct proc	*proc;		/* process being written */
 	const struct segment *seg; /* segment whose header was written last */

@@ -15,10 +15,12 @@
 enum {
 	MAX_EXTRA = 1024 * KB,	/* maximum length of an extended header or long
 				   name, in bytes */
-	SPARSE_MORE = 482,	/* offset of a byte in a GNU header: if not 0,
-				   a block with the positions of data follows */
-	SPARSE_STILL = 504	/* offset of a byte in a block with positions:
-				   if not 0, another such block follows */
+	SPARSE_MORE = 482,	/* offset in a GNU header of a byte that is not
+				   0 if a block with the positions of data
+				   follows */
+	SPARSE_STILL = 504	/* offset in a block with positions of a byte
+				   that is not 0 if another such block
+				   follows */
 };
 
 struct walk {			/* an archive being read */

@@ -117,10 +117,10 @@ bool		 span_seek(const struct member *, struct image *, uint64_t,
 enum fsclass {
 	FS_TOP,			/* the root directory */
 	FS_PROC,		/* PID/ */
-	FS_FILE,		/* one of enum fsfile, or a small file */
+	FS_FILE,		/* a file of enum fsfile, or a small file */
 	FS_MAP,			/* map/, or one of its files */
-	FS_LINUX,		/* linux/ and all below */
-	FS_ROOT,		/* root/ and all below */
+	FS_LINUX,		/* linux/ and all files below it */
+	FS_ROOT,		/* root/ and all files below it */
 	FS_CRIU			/* criu/, or one of its images */
 };
 

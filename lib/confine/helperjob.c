@@ -187,7 +187,8 @@ work(int sock)
 	}
 	job_drop();
 	if (job.made)
-		(void)rmdir(job.c->outdir);	/* fails unless it is empty */
+		(void)rmdir(job.c->outdir);	/* fails unless the directory is
+						   empty */
 	if (job.acted && job.c->undo != NULL)
 		job.c->undo(job.c->arg);
 	_exit(0);

@@ -41,7 +41,7 @@ enum {
 
 struct ruleset {
 	uint64_t	 fs;
-	uint64_t	 net; /* rights to networks; since Landlock version 4 */
+	uint64_t	 net;	/* network rights; since Landlock version 4 */
 	uint64_t	 scoped;	/* scopes; since Landlock version 6 */
 };
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { TOGETHER = 64 }; /* maximum number of kilobytes compared at once */
+enum { TOGETHER = 64 }; /* maximum number of kilobytes compared at a time */
 
 /*
  * Return the bytes of page i of block b, which must have been read.

@@ -62,8 +62,8 @@ find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
 	for (*place = index_first(&d->content, b->hash[i], &c);
 	    *place != PLACE_NONE; *place = index_next(&c)) {
 		if (*place > b->place + i)
-			continue; /* a later page of this block, which is not
-				     yet written */
+			continue; /* this is a later page of the block, not yet
+				     written */
 		if ((rc = page_equals(d, b, i, *place)) != 0)
 			return rc == -1 ? -1 : 0;
 	}

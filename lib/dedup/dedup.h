@@ -11,7 +11,7 @@ enum verdict {
 	VERDICT_RAW,		/* the page must be written: it is new, or may
 				   not refer to another page */
 	VERDICT_ZERO,
-	VERDICT_SAME, /* the page equals the earlier page at addr in image */
+	VERDICT_SAME, /* the page equals the page at "addr" in "image" */
 	VERDICT_LOST		/* the page could not be read */
 };
 
@@ -19,7 +19,7 @@ struct finding {		/* result for a run of kilobytes; all
 				   pointers are borrowed */
 	enum verdict	 verdict;
 	const struct segment *seg;	/* segment of the run */
-	uint64_t	 kb;	/* index of the first kilobyte in the segment */
+	uint64_t	 kb;	/* index in the segment of the first kilobyte */
 	uint64_t	 n;
 	uint64_t	 place;	/* place of the first kilobyte; see dedup.c */
 	const uint8_t	*data;	/* RAW: n * KB bytes, valid until found()

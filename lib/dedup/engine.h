@@ -16,28 +16,26 @@ enum page_state {
 	PAGE_READ, /* the page is to be read or, after the fetch, was read */
 	PAGE_ZERO,
 	PAGE_IDENTICAL,		/* the identity of the page was seen before */
-	PAGE_FOUND,		/* the page was read, and equals another */
+	PAGE_FOUND,		/* the page was read, and equals another page */
 	PAGE_LOST
 };
 
-struct want {			/* run to read into consecutive slots of the
-				   block's data */
+struct want { /* a run to read into consecutive slots of the block's data */
 	struct source	*src;	/* borrowed */
 	struct run	 run;
-	size_t		 kb;	/* index of the first kilobyte in the block */
+	size_t		 kb;	/* index in the block of the first kilobyte */
 };
 
 struct block {
 	const struct segment *seg; /* borrowed */
-	uint64_t	 kb;	/* index of the first kilobyte in the segment */
+	uint64_t	 kb;	/* index in the segment of the first kilobyte */
 	size_t		 n;	/* number of kilobytes, at most BLOCK */
 	uint64_t	 all;	/* if not 0, the block is one run of this
 				   many kilobytes, described by state[0] and
 				   same[0] */
 	uint64_t	 place;	/* place of the first kilobyte */
 	uint8_t		 state[BLOCK];	/* enum page_state */
-	uint16_t	 slot[BLOCK];	/* PAGE_READ: index into the slots of
-					   data */
+	uint16_t	 slot[BLOCK]; /* PAGE_READ: index of a slot in "data" */
 	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: place
 					   of the earlier page */
 	uint64_t	 hash[BLOCK];	/* PAGE_READ: hash of the page */
@@ -47,9 +45,9 @@ struct block {
 	size_t		 nwant;
 	size_t		 nslot;
 	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
-	int		 rc; /* -1: the fetch failed, with the error in "why" */
-	char		 why[256]; /* the error, or why the last lost page could
-				      not be read */
+	int		 rc; /* -1: the fetch failed; the error is in "why" */
+	char		 why[256]; /* the error, or the reason why the last lost
+				      page could not be read */
 };
 
 enum { SECRETSIZE = 192 };
@@ -60,7 +58,7 @@ struct described {		/* a segment and the place of its first
 	const struct segment	*seg;	/* borrowed */
 };
 
-struct outcome {		/* outcome of consecutive kilobytes that have
+struct outcome {		/* outcome for consecutive kilobytes that have
 				   identities and were not written raw */
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;
@@ -95,7 +93,7 @@ enum { WINDOW = 16384 };	/* maximum number of groups of IDENTITY_KB
 struct window {			/* identities of the next pages */
 	const struct segment *seg;	/* borrowed */
 	const struct extent *ext;	/* borrowed */
-	uint64_t	 kb;	/* index of the first kilobyte in the segment */
+	uint64_t	 kb;	/* index in the segment of the first kilobyte */
 	size_t		 n;	/* number of groups; 0: none, or identify()
 				   failed */
 	uint64_t	 id[WINDOW];
@@ -105,7 +103,8 @@ struct again { /* cached answer: whether an image was described before */
 	const struct image *image; /* borrowed; the image that the answer is
 				      for */
 	bool		 described; /* the image was described completely */
-	size_t		 first;	/* index in desc of the image's first segment */
+	size_t		 first;	/* index in "desc" of the image's first
+				   segment */
 };
 
 struct dedup {
@@ -117,12 +116,12 @@ struct dedup {
 	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;
-	size_t		 lastdesc;	/* index in desc of the segment last
+	size_t		 lastdesc;	/* index in "desc" of the segment last
 					   found while judging or planning */
 	struct outcome	*outcome;		/* owned; sorted by place */
 	size_t		 noutcome;
 	size_t		 capoutcome;
-	size_t		 lastoutcome;	/* index in outcome where the next
+	size_t		 lastoutcome;	/* index in "outcome" where the next
 					   search begins */
 	struct kept	*kept;		/* owned; sorted by place */
 	size_t		 nkept;

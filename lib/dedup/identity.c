@@ -101,8 +101,8 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 {
-	enum { AHEAD = 64 };	/* factor by which more groups are compared
-				   after a match */
+	enum { AHEAD = 64 };	/* factor by which the number of compared groups
+				   grows after a match */
 	struct cursor c;
 	uint64_t p;
 	size_t i, k, held, most;

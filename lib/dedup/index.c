@@ -37,7 +37,7 @@ enum {
 	FIRSTCAP = 448,
 	LARGE = 4096,		/* shards with fewer home slots than this double
 				   in size */
-	ROOM = 256 * 1024	/* minimum bytes of address space for a shard */
+	ROOM = 256 * 1024	/* minimum address space of a shard, in bytes */
 };
 
 #define EMPTY		UINT64_MAX

@@ -14,8 +14,9 @@ struct shard {
 	uint64_t	*slot;	/* owned; from mmap(2) */
 	size_t		 cap; /* number of home slots; a few more follow them */
 	size_t		 n;
-	size_t		 size;	/* bytes of memory that the slots use */
-	size_t		 room;	/* bytes of address space mapped at slot */
+	size_t		 size;	/* size in bytes of the memory that the slots
+				   use */
+	size_t		 room;	/* size in bytes of the mapping at "slot" */
 };
 
 struct index {

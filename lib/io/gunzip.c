@@ -23,19 +23,19 @@ struct gunzip {
 	uint64_t	 begin;	/* offset of the current member in the
 				   compressed stream */
 	bool		 ours;
-	uLong		 lens; /* CRC-32 of the lengths of our members read so
-				  far */
+	uLong		 lens; /* CRC-32 of the lengths of those of our members
+				  that were read so far */
 	bool		 partial; /* the last member had less than GZIP_RAW
 				     bytes */
 	bool		 last;	/* the empty member at the end was read */
-	bool		 inside; /* now in the middle of a member that we did
+	bool		 inside; /* the position is within a member that we did
 				    not write */
 	z_stream	 z;
-	uint8_t		*raw;	/* owned; contents of the current member of
-				   ours */
+	uint8_t		*raw;	/* owned; contents of the current member, if we
+				   wrote it */
 	size_t		 nraw;
-	size_t		 given;	/* bytes of raw already passed on */
-	bool		 failed; /* an error occurred, which "why" describes */
+	size_t		 given;	/* number of bytes of "raw" already passed on */
+	bool		 failed; /* an error occurred; "why" describes it */
 	char		 why[512];
 };
 

@@ -305,7 +305,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		return gzipfile_read(in->gzfile, buf, n,
 		    (uint64_t)in->origin + pos);
 	if (in->fd == -1) {
-		first = in->pos - in->start;	/* position of buf[0] */
+		first = in->pos - in->start;	/* position of buf[0] in the
+						   stream */
 		if (pos < first || pos - first > in->end ||
 		    n > in->end - (pos - first))
 			return errstr_set("cannot seek to byte %ju",
@@ -330,7 +331,7 @@ input_seek(struct input *in, uint64_t pos)
 {
 	uint64_t first;
 
-	first = in->pos - in->start;	/* position of buf[0] */
+	first = in->pos - in->start;	/* position of buf[0] in the stream */
 	if (pos >= first && pos - first <= in->end) {
 		in->start = (size_t)(pos - first);
 		in->pos = pos;

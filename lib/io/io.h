@@ -12,8 +12,8 @@
 
 enum {
 	SUM_BYTES = 1024 * 1024,
-	INPUT_CHUNK = 256 * 1024 /* number of bytes of a stream to read at
-				    once */
+	INPUT_CHUNK = 256 * 1024 /* number of bytes of a stream to read at a
+				    time */
 };
 
 struct input;
@@ -50,14 +50,14 @@ struct input {
 				    or in the decompressed gzfile */
 	struct stat	 st;	/* from fstat(2) when the file was opened */
 	bool		 eof;
-	bool		 failed; /* the next byte cannot be read, for the reason
+	bool		 failed; /* the next byte cannot be read; the reason is
 				    in "why" */
 	char		 why[512];
 	struct input	*packed; /* the compressed stream, or NULL; owned except
 				    for its fd, which is shared */
 	const struct inflater *inflater; /* decompressor for the stream
 					    "packed" */
-	void		*state;	/* owned by inflater */
+	void		*state;	/* owned by the decompressor */
 	struct gzipfile	*gzfile; /* owned; compressed file with random access,
 				    or NULL */
 	bool		 random; /* read with pread(2) at pos, not
@@ -66,8 +66,8 @@ struct input {
 				   stream */
 	struct sums	*sums;	/* borrowed; checksums of skipped bytes; or
 				   NULL */
-	size_t		 verified; /* bytes of buf before this index are already
-				      included in sums */
+	size_t		 verified; /* bytes of "buf" before this index are
+				      already included in "sums" */
 	struct progress	*progress; /* borrowed; counts bytes read; or NULL */
 };
 

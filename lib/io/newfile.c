@@ -137,7 +137,7 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* the error of open(2) on a socket */
+		errno = ENXIO;	/* the error that open(2) gives for a socket */
 		return errstr_sys("%s", f->path);
 	}
 }

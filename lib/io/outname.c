@@ -174,8 +174,8 @@ is_sink(const struct stat *st)
 {
 	return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 &&
 	    (minor(st->st_rdev) == 3 || minor(st->st_rdev) == 5 ||
-	    minor(st->st_rdev) == 7);	/* /dev/null, /dev/zero, /dev/full:
-					   null(4), full(4) */
+	    minor(st->st_rdev) == 7);	/* /dev/null, /dev/zero or /dev/full:
+					   see null(4) and full(4) */
 }
 
 /*

@@ -24,21 +24,22 @@ struct output {
 				   output */
 	uint64_t	 pos;
 	bool		 tail;	/* the stream now ends in a hole */
-	bool		 failed; /* an error occurred, which "why" describes */
+	bool		 failed; /* an error occurred; "why" describes it */
 	char		 why[256];
 	struct gzipout	*gz;	/* owned; compressor; NULL: not compressed */
 	uint8_t		*small;	/* owned; buffer for small pieces */
 	size_t		 nsmall;
 	struct sums	*sums;	/* borrowed; checksums of bytes written; or
 				   NULL */
-	uint64_t	 written; /* bytes written to fd, after compression */
+	uint64_t	 written; /* number of bytes written to "fd", after
+				     compression */
 	struct written	 unbegun; /* range for which write-back has not
 				     started */
-	bool		 ended;	/* output_end was called */
+	bool		 ended;	/* output_end() was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
-	bool		 framed; /* write the stream as frames of a move
-				    (frame.c) */
+	bool		 framed; /* write the stream as frames of a move: see
+				    frame.c */
 };
 
 /*
@@ -175,7 +176,7 @@ output_frames(struct output *o)
 static void
 pipe_widen(int fd)
 {
-	enum { LARGE = 1 << 20 };	/* default of pipe-max-size: pipe(7) */
+	enum { LARGE = 1 << 20 }; /* default of pipe-max-size: see pipe(7) */
 
 	if (fcntl(fd, F_GETPIPE_SZ) < LARGE)
 		(void)fcntl(fd, F_SETPIPE_SZ, LARGE);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-union room {			/* space for one descriptor: cmsg(3) */
+union room {			/* space for one descriptor: see cmsg(3) */
 	char		 buf[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr	 align;
 };

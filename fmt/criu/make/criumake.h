@@ -59,10 +59,10 @@ int		 makeseccomp_write(struct criumake *);
  */
 enum {
 	SIGNALS = 64,
-	SIGACTIONS = SIGNALS - 2,	/* all but SIGKILL and SIGSTOP */
+	SIGACTIONS = SIGNALS - 2, /* all signals but SIGKILL and SIGSTOP */
 	SIGINFO = 128,			/* size of a siginfo_t in bytes */
 	LIMITS = 16,
-	GROUPS = 65536,			/* NGROUPS_MAX of linux/limits.h */
+	GROUPS = 65536,			/* NGROUPS_MAX from linux/limits.h */
 	ALIVE = 1, ENDED = 2, STOPPED = 3	/* values of task_state in
 						   core images */
 };

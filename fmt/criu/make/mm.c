@@ -29,7 +29,7 @@ static const struct {
 #define HUGE_NAME "/anon_hugepage"	/* prefix of a file name:
 					   mm/hugetlb.c of Linux */
 
-struct smapfacts {		/* facts from smaps about a mapping */
+struct smapfacts { /* facts about a mapping, from the file "smaps" */
 	unsigned int	 flag;	/* bits of enum vmflag */
 	uint64_t	 page;	/* page size in bytes; 0: not known */
 };
@@ -111,8 +111,8 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
-		unsigned int	 flag;	/* bits of enum vmflag, of which the
-					   mapping has at least one */
+		unsigned int	 flag;	/* matches mappings that have at least
+					   one of these bits of enum vmflag */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {

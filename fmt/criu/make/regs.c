@@ -11,7 +11,7 @@ static const struct {
 	uint32_t	 mtype;	/* value of mtype in core images */
 	makeregs_fn	*get;
 	size_t		 auxv;	/* maximum number of words in the auxiliary
-				   vector: see AT_VECTOR_SIZE of criu */
+				   vector: see AT_VECTOR_SIZE in criu */
 } known[] = {
 	{ "amd64", CRIU_AMD64, makeregs_amd64, MAX_AUXV },
 	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },

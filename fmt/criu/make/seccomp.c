@@ -15,7 +15,7 @@ static const char name[] = "seccomp-filters";
 
 enum {
 	MODE_FILTER = 2,	/* SECCOMP_MODE_FILTER */
-	FLAG_TSYNC = 1,		/* SECCOMP_FILTER_FLAG_TSYNC: all threads */
+	FLAG_TSYNC = 1,		/* SECCOMP_FILTER_FLAG_TSYNC: for all threads */
 	INSTRUCTION = 8		/* size of a struct sock_filter in bytes */
 };
 

@@ -19,10 +19,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {			/* signal numbers of amd64 and arm64 */
+enum {			/* signal numbers on amd64 and arm64 */
 	SIG_TRAP = 5, SIG_CHLD = 17, SIG_CONT = 18, SIG_STOP = 19,
 	SIG_TTOU = 22, SIG_URG = 23, SIG_WINCH = 28,
-	DEFAULT = 0, IGNORE = 1		/* SIG_DFL and SIG_IGN as handlers */
+	DEFAULT = 0, IGNORE = 1		/* values of SIG_DFL and SIG_IGN */
 };
 
 struct pending {		/* pending signals of a process or a thread */

@@ -17,10 +17,10 @@ enum { MAX_CONTROL = 400 };	/* maximum size in bytes of a
 				   sign to each controller, in a buffer of 1024
 				   bytes */
 
-struct tree {			/* a cgroup hierarchy while it is written */
+struct tree {			/* a cgroup hierarchy being written */
 	struct criumake	*m;	/* m and list are borrowed */
 	const char	*list;
-	size_t		 at;	/* index of the hierarchy in the member v of
+	size_t		 at;	/* index of the hierarchy in the array "v" of
 				   each set */
 	struct cgdir	*dir;	/* owned; sorted by path */
 	size_t		 n;
@@ -253,7 +253,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 	e = msgs_get(a, t->n, sizeof *e);
 	in = msgs_get(a, t->n, sizeof *in);	/* for each cgroup, 1 + the
 						   index of its parent in
-						   t->dir; 0: none */
+						   t->dir, or 0 if it has no
+						   parent there */
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {

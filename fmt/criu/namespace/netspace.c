@@ -14,8 +14,8 @@ enum {				/* values from linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30, /* nexthop ID, which repeats other attributes of the
-			   route */
+	RTA_NH_ID = 30, /* nexthop ID; other attributes of the route say the
+			   same */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 

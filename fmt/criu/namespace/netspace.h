@@ -13,7 +13,7 @@ struct message {		/* a message of rtnetlink(7); pointers are
 	size_t		 size;
 	const uint8_t	*body;
 	const uint8_t	*attributes;
-	size_t		 len;	/* size of attributes */
+	size_t		 len;	/* size of the attributes in bytes */
 };
 
 struct link {			/* a message of net/links */

@@ -235,7 +235,7 @@ makesysv_space(const struct criumake *m)
 #define MAX_SHM	(UINT64_MAX - (1 << 24))
 
 static const struct {		/* limits of an IPC namespace */
-	const char	*name;	/* name below /proc/sys */
+	const char	*name;	/* path below /proc/sys */
 	const char	*field;
 	uint64_t	 of_new; /* value in a new namespace */
 	bool		 wide;	/* the field in the message has 64 bits */

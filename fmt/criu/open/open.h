@@ -90,11 +90,12 @@ typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
 		    void *);
 
 struct makekind {
-	enum criu_fdtype fd;	/* 0: criu cannot restore this kind */
+	enum criu_fdtype fd;	/* 0: criu cannot restore this kind of file */
 	enum makewhy	 why;	/* class of the reason if a file is not
 				   restored */
 	makeobstacle_fn	*obstacle; /* returns the reason why a file cannot be
-				      restored, or NULL; NULL: every file can */
+				      restored, or NULL if it can; no function:
+				      every file can be restored */
 	makenote_fn	*note;	/* records what a file loses when it is
 				   restored; NULL: nothing */
 	size_t		 entry;	/* offset of the message in FileEntry; 0:

@@ -8,8 +8,7 @@
 enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes into v[OK_BOUND] and
 						   v[OK_FRAMES] */
 
-enum {				/* bits in the number FRAMES_FLAGS: see
-				   linux/packet_diag.h */
+enum { /* bits in the number at index FRAMES_FLAGS: see linux/packet_diag.h */
 	FLAG_AUXDATA = 2, FLAG_ORIGDEV = 4, FLAG_VNETHDR = 8, FLAG_LOSS = 16
 };
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 enum {
-	PIECE = 32768, /* maximum number of bytes of a stream in one packet */
+	PIECE = 32768, /* maximum number of bytes of a stream to put in one
+			  packet */
 	RIGHTS = 1		/* SCM_RIGHTS */
 };
 

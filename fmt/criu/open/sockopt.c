@@ -113,8 +113,8 @@ int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* default from ip(7), which stays in
-					   effect if a version of criu ignores
+	enum { DEFAULT_TTL = 64 };	/* default from ip(7); stays in effect
+					   under versions of criu that ignore
 					   the TTL */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;

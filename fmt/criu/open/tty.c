@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-enum { CCS = 19 };		/* number of control characters in c_cc, one
-				   byte each */
+enum { CCS = 19 }; /* number of control characters in "c_cc", one byte each */
 
 enum { CONTROLLING = 4 };	/* criu's type for /dev/tty */
 
@@ -27,7 +26,7 @@ static const struct kind {
 				   index */
 } kinds[] = {
 	{ 5, 2, 2, 1, 0 },		/* master of a pseudoterminal */
-	{ 136, 0, 255, 1, 0 },		/* the other end of a pseudoterminal */
+	{ 136, 0, 255, 1, 0 },		/* slave of a pseudoterminal */
 	{ 5, 0, 0, CONTROLLING, 1006 },	/* /dev/tty */
 	{ 5, 1, 1, 2, 1002 },		/* console */
 	{ 4, 0, 63, 3, 1004 },		/* virtual terminal */

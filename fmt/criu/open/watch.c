@@ -44,8 +44,8 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 static int
 handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 {
-	enum { WORDS = 16 }; /* number of words that criu requires: see its
-				images/fh.proto */
+	enum { WORDS = 16 }; /* number of words that criu requires in a handle:
+				see its images/fh.proto */
 	size_t i;
 
 	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)

@@ -108,8 +108,8 @@ file_make(const struct criureader *r, struct criufile *f,
 			f->flags = e->tty->flags;
 			f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
 		}
-		if (e->type == FD_TUN)	/* its path is in an FD_REG entry
-					   with the same id */
+		if (e->type == FD_TUN)	/* the file's path is in an FD_REG entry
+					   with the same ID */
 			f->named = e->id;
 		else if (link != NULL)
 			f->flags |= O_RDWR;

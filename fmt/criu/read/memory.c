@@ -22,7 +22,7 @@ struct piecer {
 		struct source	*src;
 		uint64_t	 loc;
 		const char	*why;	/* reason why the piece is missing;
-					   NULL: it is not missing */
+					   NULL: it is present */
 	}		*v;	/* owned */
 	size_t		 n;
 	uint64_t	 lazy;	/* number of lazy pages, which are not in the

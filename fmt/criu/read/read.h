@@ -20,7 +20,7 @@
 #include "elf/elf.h"
 #include "record/record.h"
 
-struct criuname {		/* a file of the directory */
+struct criuname {		/* a file in the image directory */
 	char		*name;	/* owned */
 	bool		 used;	/* a process used the file */
 };
@@ -42,13 +42,14 @@ struct criufile {		/* an open or mapped file */
 	struct buildid	 buildid; /* padded with zeros to a multiple of four
 				     bytes */
 	bool		 looked; /* criuelf_source() has already looked for
-				    src */
+				    "src" */
 	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 
 struct criurun {		/* consecutive pages */
 	struct pages	 pages;
-	struct source	*src;	/* borrowed; NULL: not in the images */
+	struct source	*src;	/* borrowed; NULL: the pages are not in the
+				   images */
 };
 
 struct criuruns {

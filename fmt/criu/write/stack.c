@@ -12,17 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 256 * 1024 };	/* maximum number of bytes compared at once */
+enum { BATCH = 256 * 1024 };	/* maximum number of bytes compared at a time */
 _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
-struct stacking {		/* an object being written on top of a parent */
+struct stacking { /* an object being written on top of a parent */
 	struct criuout	*out;	/* borrowed */
 	struct object	*object; /* borrowed */
 	struct pagemap	*parent; /* owned; NULL: the parent lacks the object */
 	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
 	struct buf	 img;	/* new pagemap image */
-	struct pages	 run;	/* pages with the same flags, not yet in img */
+	struct pages	 run; /* pages with the same flags, not yet in "img" */
 	uint8_t		 mine[BATCH];
 	uint8_t		 theirs[BATCH];
 };

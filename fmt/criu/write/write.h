@@ -18,10 +18,11 @@
 
 #define INVENTORY "inventory.img"
 
-enum { WRITEBUF = 256 * 1024 };	/* maximum number of bytes written at once */
+enum { WRITEBUF = 256 * 1024 };	/* maximum number of bytes written at a time */
 
 struct object {			/* pages of a process or of shared memory */
-	RB_ENTRY(object) entry;	/* tree of objects by process ID */
+	RB_ENTRY(object) entry;	/* node in the tree of objects, sorted by
+				   process ID */
 	struct proc	*proc;	/* borrowed; its member mem has the pages */
 	char		*name;	/* owned; name of the object's pagemap image */
 	struct pagemap	*map;	/* owned; the original pagemap */
@@ -37,13 +38,14 @@ struct object {			/* pages of a process or of shared memory */
 RB_HEAD(objecttree, object);
 
 struct criuout {
-	struct pagestore store;	/* passed in readopts; must be first */
+	struct pagestore store;	/* passed in readopts; must be the first
+				   member */
 	struct outdir	*out;	/* owned; NULL: not created yet */
 	struct behind	*behind; /* owned; writer thread, while pages are put
 				    in place */
 	const char	*dir;	/* borrowed; path of the output directory */
 	const struct criuopts *opts; /* borrowed */
-	struct criustat	*stat;	/* borrowed from criu_write() */
+	struct criustat	*stat;	/* borrowed from the caller of criu_write() */
 	struct imgdir	*below;	/* owned; the parent directory, once opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
@@ -57,9 +59,10 @@ struct criuout {
 	size_t		 nbuf;
 	uint64_t	 bufat;
 	struct object	*full;	/* borrowed */
-	uint8_t		*copy;	/* owned; the run of copysrc that was read
-				   last */
-	struct source	*copysrc; /* borrowed; source of copy; NULL: none */
+	uint8_t		*copy;	/* owned; bytes of the run that was read last
+				   from "copysrc" */
+	struct source	*copysrc; /* borrowed; source of the bytes in "copy";
+				     NULL: none */
 	struct run	 copied;
 };
 
@@ -112,12 +115,12 @@ int		 stack_object(struct criuout *out, struct object *o);
 struct viewpart {
 	uint64_t	 off;	/* offset of the part in the file */
 	uint64_t	 len;	/* length of the part in bytes */
-	const uint8_t	*bytes;	/* borrowed; NULL: the part is at addr in the
-				   image */
+	const uint8_t	*bytes;	/* borrowed; NULL: the part is at address "addr"
+				   in the image */
 	uint64_t	 addr;
 };
 
-struct viewed {			/* an image whose bytes are made when read */
+struct viewed { /* an image whose bytes are generated when they are read */
 	char		*name;	/* owned */
 	struct image	*image;	/* borrowed; the snapshot's image that parts
 				   without bytes refer to, or NULL */

@@ -33,7 +33,8 @@ struct slot {
 	enum state	 state;
 	size_t		 member;
 	size_t		 users;
-	uint64_t	 used; /* value of the member "clock" at the last use */
+	uint64_t	 used; /* value of the member "clock" when the slot was
+				  last used */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 };
 
@@ -41,8 +42,8 @@ struct gzipfile {
 	int		 fd;	/* owned */
 	size_t		 refs;	/* number of references; under lock */
 	struct gziptable t;	/* owned */
-	struct slot	**in;	/* owned; for each member, the slot that has
-				   it or is being filled with it, or NULL;
+	struct slot	**in;	/* owned; for each member, the slot that has it
+				   or is being filled with it; NULL: no slot;
 				   under lock */
 	bool		*had;	/* owned; for each member, whether a slot had
 				   it before; under lock */
@@ -51,8 +52,8 @@ struct gzipfile {
 	struct slot	*slot;	/* owned; MAX_SLOTS slots; under lock, except
 				   slots that are FILLING or have users */
 	size_t		 nslot;	/* number of slots in use; under lock */
-	size_t		 maxslot; /* limit for nslot, at most MAX_SLOTS */
-	uint64_t	 clock;	/* count of uses; under lock */
+	size_t		 maxslot; /* limit on "nslot", at most MAX_SLOTS */
+	uint64_t	 clock;	/* counts the uses of slots; under lock */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
 };

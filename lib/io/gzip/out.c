@@ -16,7 +16,7 @@
 enum { THREADS = 256 };
 
 struct job {
-	z_stream	 z;	/* valid if out is not NULL */
+	z_stream	 z;	/* valid if "out" is not NULL */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 	size_t		 nraw;
 	uint8_t		*out;	/* owned; GZIP_ROOM bytes, NULL before use */
@@ -25,7 +25,7 @@ struct job {
 
 struct gzipout {
 	int		(*write)(void *, const void *, size_t);
-	void		*arg;	/* first argument of write */
+	void		*arg;	/* first argument of write() */
 	struct buf	 lens;	/* owned; lengths of members written, 4 bytes
 				   each */
 	struct jobs	*ring;	/* owned; jobs are struct job */

@@ -17,13 +17,13 @@ enum { MIN_MEMBERS = 3 };	/* minimum number of members for which threads
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */
 	uint8_t		*buf;	/* borrowed; result buffer */
-	uint64_t	 pos;	/* position of the first byte in the
-				   decompressed stream */
+	uint64_t	 pos;	/* position in the decompressed stream of the
+				   first byte to read */
 	uint64_t	 end;	/* end position, exclusive */
 	uint64_t	 nmember; /* number of members that overlap the range */
 	_Atomic uint64_t next;	/* index of the first member that no thread
 				   has taken */
-	atomic_bool	 failed; /* an error occurred, which "why" describes */
+	atomic_bool	 failed; /* an error occurred; "why" describes it */
 	char		 why[512];
 };
 

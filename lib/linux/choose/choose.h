@@ -21,7 +21,7 @@ struct chosen {			/* callback for chosen processes, and
 				   counters */
 	struct whose	 whose;
 	choose_fn	 fn;
-	void		*arg;	/* first argument of fn */
+	void		*arg;	/* first argument of fn() */
 	size_t		 found;
 	size_t		 foreign; /* number of skipped processes of other
 				     users */
@@ -34,7 +34,7 @@ int		 chosen_none(const struct chosen *c, const char *verb,
 /* cgroup.c */
 struct group {			/* directory of a cgroup */
 	char		*dir;	/* owned */
-	dev_t		 dev;	/* device number of dir */
+	dev_t		 dev;	/* device number of the directory */
 	ino_t		 ino;
 };
 

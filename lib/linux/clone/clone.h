@@ -33,8 +33,8 @@ void		 huge_note(struct lproc *p, const struct pagerun *r);
 struct gap {			/* a run of pages that the clone lacks */
 	uint64_t	 start;
 	uint64_t	 end;	/* end address (exclusive) */
-	unsigned int	 what;	/* PM_ flags of the pages (linux/pages/pages.h),
-				   or GAP_NOTHING */
+	unsigned int	 what;	/* PM_ flags of the pages, or GAP_NOTHING: see
+				   linux/pages/pages.h */
 	struct source	*src;	/* borrowed; source with a copy of the pages;
 				   NULL: they were not copied */
 	uint64_t	 loc;	/* offset of the copy in "src" */

@@ -49,8 +49,8 @@ struct keeping {
 				    has pages in it */
 	struct lacking	 of;	/* the clone, and how it may differ from the
 				   process */
-	const struct likeness *split; /* if not NULL: the list of the only pages
-					 to copy */
+	const struct likeness *split; /* if not NULL: only pages that it lists
+					 are copied */
 	struct vmas	 clone;	/* owned; mappings of the clone, unless it has
 				   all those of the process */
 	struct source	*spool;	/* temporary file with the copied pages; NULL:
@@ -61,11 +61,12 @@ struct keeping {
 	int		 clonemap;	/* pagemap of the clone */
 	bool		 copy;	/* true if the pages of the current mapping
 				   are copied */
-	struct copyrun	*run;	/* owned; runs to be copied to the spool */
+	struct copyrun	*run;	/* owned; runs of pages to be copied to the
+				   spool */
 	size_t		 nrun;
 	int		 clonemem; /* owned; memory of the clone */
-	struct copyrun	*ring;	/* owned; runs of io_setup(2) rings, to be
-				   copied from "clonemem" */
+	struct copyrun	*ring;	/* owned; runs of pages in io_setup(2) rings, to
+				   be copied from "clonemem" */
 	size_t		 nring;
 	bool		 failed; /* the pagemap of the process could not be
 				    read; the reason is in "why" */

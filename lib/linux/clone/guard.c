@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 5000,	/* maximum time for the guard to end */
+	PATIENCE_MS = 5000,	/* maximum time for the guard to end, in ms */
 	PAIR_MS = 20		/* additional time for the guard to end, for
 				   each process */
 };

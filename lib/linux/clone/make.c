@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 32 };		/* maximum number of processes cloned at once */
+enum { MOST = 32 }; /* maximum number of processes cloned at a time */
 
 struct making {
 	struct live	*live;	/* borrowed, like "snap" */
