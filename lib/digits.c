@@ -57,8 +57,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Parse the n bytes at s into *num. Return false if they are not a number in
- * the given base and nothing else, or if the number is 2^64 or more.
+ * Parse the n bytes at s into *num. Return false unless they are one number in
+ * the given base, with nothing before or after it, and below 2^64.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
@@ -68,8 +68,8 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 
 /*
  * Parse the n bytes at s as a device number MAJOR:MINOR. Both parts are
- * hexadecimal and below 2^32. Set *dev to the number, as from makedev(3), and
- * return true. Return false if the bytes are not a device number.
+ * hexadecimal and below 2^32. Set *dev to the number that makedev(3) makes of
+ * them, and return true. Return false if the bytes are not a device number.
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)

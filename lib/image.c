@@ -355,7 +355,8 @@ image_sortmissing(struct image *im)
 /*
  * Remove the range from start to end (exclusive) from the view of image im: it
  * then reads as unmapped. end must be above start. If the range ends at 2^64,
- * end is UINT64_MAX, as from memory_end(). Return 0, or -1 with errstr set.
+ * end is UINT64_MAX, as memory_end() returns it. Return 0, or -1 with errstr
+ * set.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)

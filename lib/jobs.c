@@ -85,8 +85,9 @@ jobs_thread(void *arg)
 /*
  * Make a ring of njob jobs of size bytes each, all zero. Start the given number
  * of threads, or as many as can be created. They call work(arg, job), several
- * at once. If help is set, the caller also does jobs while it would otherwise
- * wait. Return the ring, or NULL with errstr set if memory runs out.
+ * of them at the same time. If help is set, the caller also does jobs while it
+ * would otherwise wait. Return the ring, or NULL with errstr set if memory runs
+ * out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,

@@ -79,8 +79,9 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 }
 
 /*
- * Read into *r the next run after a mark. The run was checked when the index
- * was read. Return 0, or -1 with errstr set.
+ * Read the next run into *r. c must come from mark_cursor(). The run is not
+ * checked: that was done when the index was read. Return 0, or -1 with errstr
+ * set.
  */
 static int
 run_again(struct cursor *c, struct pagesrun *r)
@@ -240,7 +241,7 @@ mark_extents(struct indexed *x, struct mark *m)
 
 /*
  * Return the extent that contains kilobyte kb of segment s, or NULL with errstr
- * set. This is the callback extent of struct outline_ops.
+ * set. This implements extent() of struct outline_ops.
  */
 static const struct extent *
 indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
@@ -259,7 +260,7 @@ indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 
 /*
  * Set *h to the first hole of segment s that ends after kilobyte kb. Return
- * false if there is none. This is the callback hole of struct outline_ops.
+ * false if there is none. This implements hole() of struct outline_ops.
  */
 static bool
 indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,

@@ -204,8 +204,8 @@ salvage_begun(const struct reader *r)
  * With o->salvage, as much of a damaged stream as possible is read. Damaged
  * parts are reported to o->warn, and listed as missing from their process. With
  * o->partial, an error after the first process is not a failure: the snapshot
- * has the processes read before the error, and its member broken has the
- * message.
+ * has the processes read before the error, and the message (broken in struct
+ * snap).
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

@@ -26,9 +26,10 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Write to room a reference to address addr. If *n is not 0, saved contains an
- * earlier reference of *n bytes, which is reused if possible. Update saved and
- * *n for the next call. Return a pointer to the end of the reference in room.
+ * Write a reference to address addr into the buffer room. If *n is not 0, saved
+ * contains an earlier reference of *n bytes, which is reused if possible.
+ * Update saved and *n for the next call. Return a pointer to the end of the new
+ * reference.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,

@@ -19,9 +19,10 @@ enum {
 };
 
 /*
- * Return the kind of trailer that the next record of the stream is, judging by
- * its first bytes. A trailer that was rewritten or damaged may begin
- * differently. Return TRAILER_NONE for any other record.
+ * Judge from its first bytes whether the next record of the stream is a
+ * trailer. Return TRAILER_LIKELY if it is; TRAILER_REWRITTEN or TRAILER_DAMAGED
+ * if it is one whose header is not as we write it; or TRAILER_NONE if it is
+ * none.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -207,8 +208,8 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
  * Find the trailer at the end of a stream, and read it into t. Afterwards the
  * stream is at its start. Free t with trailer_free(). Return 1 if the trailer
  * is valid. Return 0 if there is none. If there is one that is not valid, also
- * return 0, but with errstr set, and t as after trailer_take(). Return -1 with
- * errstr set on a read error.
+ * return 0, but with errstr set and with t as trailer_take() leaves it. Return
+ * -1 with errstr set on a read error.
  */
 int
 trailer_find(struct trailer *t, struct input *in)

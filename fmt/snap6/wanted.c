@@ -96,9 +96,9 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 
 /*
  * Store b as the record called name of the process that r is reading. A record
- * that is not wanted is stored empty, or not at all if o->unused names it. Of a
- * Linux record, only the wanted files are stored. The function takes ownership
- * of the data of b. Return 0, or -1 with errstr set.
+ * that is not wanted is stored empty, or not at all if r->o->unused names it.
+ * Of a Linux record, only the wanted files are stored. The function takes
+ * ownership of the data of b. Return 0, or -1 with errstr set.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)

@@ -262,9 +262,9 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t pos,
 
 /*
  * List the directory with inode number dir of t. fn(arg, entry) is called for
- * each entry until it returns false. from is the position of the first entry to
- * list: 0, or the member next of an entry. Return 0, or -1 with errstr set if
- * dir is not a directory.
+ * each entry until it returns false. The argument from is the position of the
+ * first entry to list: 0, or the value of "next" in the entry before it. Return
+ * 0, or -1 with errstr set if dir is not a directory.
  */
 int
 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,

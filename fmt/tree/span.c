@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Return how many of the len bytes from address addr the process of m had
- * mapped, up to the first gap. Return len if its mappings are not known.
+ * Return the number of bytes from address addr on, at most len, that the
+ * process of m had mapped without a gap. Return len if its mappings are not
+ * known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)

@@ -45,7 +45,7 @@ lack(const char *what)
 }
 
 /*
- * Create the directory path if it does not exist. Return true if it was
+ * Create the directory at path if it does not exist. Return true if it was
  * created.
  */
 static bool

@@ -95,8 +95,8 @@ job_drop(void)
 }
 
 /*
- * Create the output file path. Opening a fifo waits for a reader; meanwhile a
- * timer checks that the confined program is still running.
+ * Create the output file at path. Opening a fifo waits for a reader; meanwhile
+ * a timer checks that the confined program is still running.
  */
 static int
 job_create(const char *path)

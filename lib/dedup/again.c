@@ -47,10 +47,10 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Find out how many consecutive kilobytes of segment seg, starting at kilobyte
- * kb in extent e, were already described as part of another image and have a
- * known outcome. Set *place to the place of the first. Return their number, or
- * 0 if kilobyte kb itself is not such a kilobyte.
+ * Count the kilobytes of segment seg, from kilobyte kb in extent e on, that
+ * were already described as part of another image and have a known outcome.
+ * Stop at the first that was not, or whose outcome is not known. Set *place to
+ * the place of the first one counted. Return the count, which may be 0.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,

@@ -179,10 +179,11 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Return how many of the n places, starting at place, have the same verdict as
- * the first. The places must have identities and be in earlier blocks of d. Set
- * *verdict to that verdict. Set *target to the place of the page that equals
- * the first one; for a page that was written raw, this is place itself.
+ * Return how many consecutive places, starting at place and at most n, have the
+ * same verdict as the first. The places must have identities and be in earlier
+ * blocks of d. Set *verdict to that verdict. Set *target to the place of the
+ * page that equals the first one; for a page that was written raw, this is
+ * place itself.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,

@@ -162,7 +162,7 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Set up shard sh, for cap homes and the slack after them. Its slots are not
+ * Set up shard sh with cap homes and the slack after them. Its slots are not
  * initialized. They are in the spare memory of ix if that is large enough,
  * otherwise in new memory with extra address space. Return 0, or -1 with errstr
  * set.

@@ -37,8 +37,8 @@ struct behind {
 
 /*
  * Start write-back of file fd, so that a later fsync(2) has little to do. The
- * file is written sequentially; its last n bytes were just written at offset
- * at. *w must be zero before the first call. It keeps the range, including
+ * file is written sequentially; n bytes were just written, and at is their
+ * offset. *w must be zero before the first call. It keeps the range, including
  * holes, whose write-back has not started. This has no effect on file systems
  * without a disk.
  */
@@ -107,10 +107,10 @@ behind_new(size_t size, bool kept)
 }
 
 /*
- * Write the first n bytes of *buf to file fd at offset at, in the background.
- * *buf must be from malloc(3). It is replaced by another buffer of the same
- * size. fd must stay open until behind_end(). Return 0, or -1 with errno set if
- * an earlier write failed.
+ * Write the first n bytes of *buf to file fd in the background. The argument at
+ * is their offset in the file. *buf must be from malloc(3). It is replaced by
+ * another buffer of the same size. fd must stay open until behind_end(). Return
+ * 0, or -1 with errno set if an earlier write failed.
  */
 int
 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)

@@ -14,8 +14,8 @@ enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 /*
  * Return the number of bytes that regular file fd takes on disk. st is its
  * status. If the file has no holes, return its size, since some file systems
- * update the block count late. The caller must not have read anything from fd.
- * from is the offset of fd, which is the same after the call.
+ * update the block count late. The caller must not have read anything from fd
+ * yet. The argument from is the offset of fd, which is the same after the call.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -33,7 +33,8 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * Return the number of bytes read from stream in, before decompression.
+ * Return the number of bytes that were read from stream in, counted before
+ * decompression.
  */
 uint64_t
 input_taken(const struct input *in)

@@ -12,7 +12,7 @@
 enum { HEAD = 5 };		/* length of a frame's header, in bytes */
 
 /*
- * Write the data of both elements of v to fd, and change v. Return 0, or -1
+ * Write the data of both elements of v to fd. This modifies v. Return 0, or -1
  * with errno set.
  */
 static int
@@ -88,9 +88,9 @@ read_all(int fd, void *buf, size_t n)
 }
 
 /*
- * Read a frame from fd. Set *letter to its type, store its data in buf, which
- * has room for MAX_FRAME bytes, and set *n to their number. Return 1, or 0 if
- * the file ends, or -1 with errstr set.
+ * Read a frame from fd. Set *letter to its type, and *n to the length of its
+ * data. Store the data in buf, which must have room for MAX_FRAME bytes. Return
+ * 1, or 0 if the file ends, or -1 with errstr set.
  */
 int
 frame_read(int fd, char *letter, void *buf, size_t *n)

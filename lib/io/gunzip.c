@@ -215,8 +215,8 @@ gunzip_free(void *state)
 }
 
 /*
- * Set up stream in to decompress in->packed with zlib. Return 0, or -1 with
- * errstr set.
+ * Set up the decompression of in->packed with zlib for stream in. Return 0, or
+ * -1 with errstr set.
  */
 int
 gunzip_begin(struct input *in)

@@ -71,8 +71,8 @@ answer_get(struct helper_answer *a)
 
 /*
  * Make the helper carry out a request, which is selected by the letter in the
- * argument what (confine/helperjob.c). path is the argument of the request, and
- * may be NULL. Set *rc to the result; on failure this is -1, with errno and
+ * argument what (see confine/helperjob.c). path is the argument of the request,
+ * and may be NULL. Set *rc to the result; on failure this is -1, with errno and
  * errstr set. Return the descriptor that the helper passed, which the caller
  * owns, or -1 if there is none.
  */

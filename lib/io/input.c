@@ -393,8 +393,8 @@ input_widen(struct input *in, uint64_t size)
 }
 
 /*
- * Treat position pos, which is not before the present one, as the end of stream
- * in.
+ * Treat position pos as the end of stream in. pos must not be before the
+ * current position.
  */
 void
 input_cut(struct input *in, uint64_t pos)

@@ -107,12 +107,12 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Decide what to do with the existing file at f->path. at is its O_PATH
- * descriptor, and st its status. A symbolic link is replaced, never followed. A
- * link to something other than a file is an error, since users of such a link
- * expect the output at its target. Return 1 if the new file is to replace the
- * existing one. Return 0 if the existing one was opened as f->fd. Return -1
- * with errstr set on errors.
+ * Decide what to do with the existing file at f->path. The argument at is its
+ * O_PATH descriptor, and st its status. A symbolic link is replaced, never
+ * followed. A link to something other than a file is an error, since users of
+ * such a link expect the output at its target. Return 1 if the new file is to
+ * replace the existing one. Return 0 if the existing one was opened as f->fd.
+ * Return -1 with errstr set on errors.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -187,7 +187,7 @@ newfile_inherited(struct newfile *f, int fd)
 }
 
 /*
- * Sync directory dir to disk, if it may be read and the file system supports
+ * Sync directory dir to disk, if we may read it and the file system supports
  * that. Return 0, or -1 with errno set.
  */
 static int
@@ -255,8 +255,8 @@ signals_hold(sigset_t *old)
 /*
  * Create file f, which only its owner can read; its name will be path. If path
  * is a device or fifo that belongs to us or root, open that instead. If path
- * names a descriptor passed to us (outname.c), use that descriptor. Opening a
- * fifo waits for a reader, or until a signal ends us. Return 0, or -1 with
+ * names a descriptor passed to us (see outname.c), use that descriptor. Opening
+ * a fifo waits for a reader, or until a signal ends us. Return 0, or -1 with
  * errstr set.
  */
 int

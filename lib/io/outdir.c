@@ -77,7 +77,7 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Create the directory path, or use it if it exists; then it must be empty
+ * Create the directory at path, or use it if it exists; then it must be empty
  * unless force is set. Return a handle, or NULL with errstr set.
  */
 static struct outdir *
@@ -98,9 +98,10 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Open the output directory path as outdir_begin() does. If it is created, only
- * its owner can use it. Remove the file that last names: while it is missing,
- * the directory counts as incomplete. Return a handle, or NULL with errstr set.
+ * Open the output directory at path as outdir_begin() does. If it is created,
+ * only its owner can use it. Remove the file whose name is last: while it is
+ * missing, the directory counts as incomplete. Return a handle, or NULL with
+ * errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -183,9 +184,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Check that outdir_open() with the same force could open the directory path,
- * and that files can be created in it. Try both, and remove whatever this
- * creates. Return 0, or -1 with errstr set.
+ * Check that outdir_open(), with the same value of force, could open the
+ * directory at path, and that files can be created in it. Try both, and remove
+ * whatever this creates. Return 0, or -1 with errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -314,9 +315,9 @@ files_sync(void *arg)
 }
 
 /*
- * Sync all files of directory o to disk. Several threads do this at once: the
- * disk can serve several requests together, which is faster than one after
- * another. Return 0, or -1 with errstr set.
+ * Sync all files of directory o to disk. Several threads do this at the same
+ * time: the disk can serve several requests together, which is faster than one
+ * after another. Return 0, or -1 with errstr set.
  */
 static int
 all_sync(const struct outdir *o)

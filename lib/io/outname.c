@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Open the directory path, relative to directory at. Follow symbolic links, but
- * not those of proc(5) that refer to files without a path. Return a descriptor,
- * or -1 with errno set.
+ * Open the directory at path, relative to the descriptor at, as openat(2) does.
+ * Follow symbolic links, but not those of proc(5) that refer to files without a
+ * path. Return a descriptor, or -1 with errno set.
  */
 static int
 dir_open(int at, const char *path, int flags)
@@ -90,11 +90,11 @@ is_strange(int dir, const char *name)
 }
 
 /*
- * Open the directory path, which may be a symbolic link, to create files in it.
- * If made is not NULL, create the directory if it is missing. Then set *made to
- * a descriptor of its parent, which the caller owns, or to -1 if nothing was
- * created. Return a descriptor that the caller owns, or -1 with errstr set;
- * errno is ENOENT if the directory is missing and could be created.
+ * Open the directory at path, which may be a symbolic link, to create files in
+ * it. If made is not NULL, create the directory if it is missing. Then set
+ * *made to a descriptor of its parent, which the caller owns, or to -1 if
+ * nothing was created. Return a descriptor that the caller owns, or -1 with
+ * errstr set; errno is ENOENT if the directory is missing and could be created.
  */
 int
 outname_opendir(const char *path, int *made)
@@ -179,11 +179,11 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open the fifo or device path for writing. at is its O_PATH descriptor, and st
- * its status. The file must belong to us or root, or be a device that discards
- * output. It must have only one link, since another user could have made a
- * second. For a fifo, wait for a reader or a signal. Return a descriptor that
- * the caller owns, or -1 with errstr set.
+ * Open the fifo or device at path for writing. The argument at is its O_PATH
+ * descriptor, and st its status. The file must belong to us or root, or be a
+ * device that discards output. It must have only one link, since another user
+ * could have made a second. For a fifo, wait for a reader or a signal. Return a
+ * descriptor that the caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

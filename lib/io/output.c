@@ -148,9 +148,9 @@ output_pass(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Compress with gzip everything that is written to o. Use the given number of
- * threads, or one for each processor if it is 0. Call this before anything is
- * written. Return 0, or -1 with errstr set.
+ * Make o compress with gzip everything that is written to it. Use the given
+ * number of threads, or one for each processor if it is 0. Call this before
+ * anything is written. Return 0, or -1 with errstr set.
  */
 int
 output_compress(struct output *o, int threads)
@@ -160,8 +160,8 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Write everything that is put to o in frames of type FRAME_DATA, as a move
- * requires. Call this before anything is written.
+ * Make o write all of its data in frames of type FRAME_DATA, as a move of
+ * processes requires. Call this before anything is written to o.
  */
 void
 output_frames(struct output *o)
@@ -297,8 +297,8 @@ output_put(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Return true if the next n bytes can be skipped as a hole. The output must be
- * at the end of a regular file, and not compressed.
+ * Return true if the next n bytes can be skipped as a hole. This requires that
+ * the output is at the end of a regular file, and is not compressed.
  */
 static bool
 can_skip(const struct output *o, uint64_t n)

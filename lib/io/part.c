@@ -8,8 +8,8 @@
 
 /*
  * Make a stream called name from a part of stream in: n bytes at position pos.
- * The size of in must be known. The new stream may outlive in. Return the new
- * stream, or NULL with errstr set.
+ * The size of in must be known. The new stream stays valid after the other is
+ * closed. Return the new stream, or NULL with errstr set.
  */
 struct input *
 input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)

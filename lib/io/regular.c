@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open a regular file for reading. at is its O_PATH descriptor, which stays
- * open. Do not wait for a lease (fcntl(2)) to end. If permitted, do not change
- * the access time. Return a descriptor, or -1 with errno set; errno is 0 if it
- * is not a regular file.
+ * Open a regular file for reading. The argument at is its O_PATH descriptor,
+ * which stays open. Do not wait for a lease (fcntl(2)) to end. If permitted, do
+ * not change the access time. Return a descriptor, or -1 with errno set; errno
+ * is 0 if it is not a regular file.
  */
 int
 regular_reopen(int at)
@@ -44,7 +44,7 @@ regular_reopen(int at)
 }
 
 /*
- * Open the regular file path for reading, as regular_reopen() does. Return a
+ * Open the regular file at path for reading, as regular_reopen() does. Return a
  * descriptor, or -1 with errstr set.
  */
 int

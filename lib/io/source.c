@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * Make a source of snapshot s from the regular file path. Its kilobytes are
- * adjacent. Opening path has no side effects, whatever it refers to. A confined
- * program can open only ELF files. Return the source, or NULL with errstr set.
+ * Make a source of snapshot s from the regular file at path. Its kilobytes are
+ * adjacent. Opening the file has no side effects, whatever path refers to. A
+ * confined program can open only ELF files. Return the source, or NULL with
+ * errstr set.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -86,8 +87,8 @@ source_input(struct snap *s, struct input *in)
 }
 
 /*
- * Copy stream in, of which the caller must not have skipped any bytes, to a
- * temporary file, and continue reading from the copy. The stream then has a
+ * Copy a stream to a temporary file, and from then on read the stream from the
+ * copy. The caller must not have skipped any bytes of the stream. It then has a
  * known size and can seek. Return 1 if everything was copied. Return 0 with
  * errstr set if reading stopped at an error. Return -1 with errstr set if the
  * copy cannot be written.

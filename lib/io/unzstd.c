@@ -65,8 +65,8 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 }
 
 /*
- * Set up stream in to decompress in->packed with libzstd. Return 0, or -1 with
- * errstr set.
+ * Set up the decompression of in->packed with libzstd for stream in. Return 0,
+ * or -1 with errstr set.
  */
 int
 unzstd_begin(struct input *in)

@@ -90,8 +90,8 @@ member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
 
 /*
  * Return true if the member at offset off, whose header is h, can be
- * decompressed. *looks is the number of such tests still allowed; decrement it.
- * If it is 0, return false.
+ * decompressed. *looks is the number of such tests that are still allowed. If
+ * it is 0, return false without a test; otherwise decrement it.
  */
 static bool
 member_sound(int fd, uint64_t off, struct gzhead *h, uint64_t *looks)

@@ -140,8 +140,9 @@ id_matches(const struct seek *s, const char *want, const char *id)
 /*
  * Compare part, a component of a path, with s->wanted. If they match, return
  * what the component names ("unit", "container", "pod" or "cgroup"), and copy
- * that name to name; otherwise return NULL. In both cases, set *named to
- * whether the component names a unit, container or pod.
+ * the name or ID of that object to the buffer name; otherwise return NULL. In
+ * both cases, set *named to whether the component names a unit, container or
+ * pod.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,

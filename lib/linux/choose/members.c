@@ -126,7 +126,7 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the groups c. Stop when fn
+ * Call fn(arg, pid) for each process in and below the groups in c. Stop when fn
  * returns -1. fn may be called more than once for a process. A group that no
  * longer exists counts as empty. Return 0, or -1 with errstr set.
  */
@@ -138,9 +138,9 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 
 /*
  * Call fn(arg, pid) for each process in and below the groups last added to c.
- * user limits the processes as it does for proc_named(). In messages these
- * groups are called by the string name. Return 0, or -1 with errstr set on
- * failure or if there is no such process.
+ * user limits the processes as it does for proc_named(). The string name is
+ * what messages call these groups. Return 0, or -1 with errstr set on failure
+ * or if there is no such process.
  */
 int
 cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,

@@ -73,10 +73,11 @@ whose_has(const struct whose *w, pid_t pid)
 
 /*
  * Choose or skip process pid, which a search has found. The argument chosen
- * points to a struct chosen. If the process belongs to a chosen user, add 1 to
- * its member found, call its callback, and return the result. If the process
- * belongs to another user, add 1 to its member foreign, and return 0. Also
- * return 0 for our own process, our proxies, and kernel threads.
+ * points to a struct chosen. If the process belongs to a chosen user, increment
+ * the member "found" of that struct, call its callback, and return the
+ * callback's result. If the process belongs to another user, increment
+ * "foreign", and return 0. Also return 0 for our own process, our proxies, and
+ * kernel threads.
  */
 int
 chosen_found(void *chosen, pid_t pid)

@@ -199,9 +199,9 @@ clones_kill(struct live *l)
 }
 
 /*
- * Return how many bytes of memory clone pid alone has: the pages that the
- * kernel copied when the cloned process wrote to them. Return 0 if the number
- * cannot be read from proc_pid_smaps(5).
+ * Return the number of bytes of memory that only clone pid has, in the pages
+ * that the kernel copied when the cloned process wrote to them. Return 0 if the
+ * number cannot be read from proc_pid_smaps(5).
  */
 static uint64_t
 clone_own(pid_t pid)

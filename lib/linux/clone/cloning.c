@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /*
- * If memory runs out, make the kernel kill a clone before other processes
+ * Let the kernel kill this clone before other processes when memory runs out
  * (proc_pid_oom_score_adj(5)).
  */
 static void

@@ -137,8 +137,8 @@ clone_harmless(const struct live *l, const struct lproc *p,
 
 /*
  * Return true if process p shares, or may share, its memory with a process that
- * is being cloned. The two cannot be cloned at once: the clone of one would
- * contain the data we put on the stack of the other.
+ * is being cloned. The two cannot be cloned at the same time: the clone of one
+ * would contain the data we put on the stack of the other.
  */
 static bool
 clone_shares(const struct making *m, const struct lproc *p)

@@ -193,8 +193,8 @@ localfs_hasdevice(pid_t pid, uint64_t dev)
 
 /*
  * Return true if only the kernel of this machine serves the mount with ID id,
- * which process pid must see. This is needed where the device number of a file
- * differs from that of its file system, as with overlayfs.
+ * which must be visible to process pid. This is needed where the device number
+ * of a file differs from that of its file system, as with overlayfs.
  */
 bool
 localfs_hasmount(pid_t pid, uint64_t id)

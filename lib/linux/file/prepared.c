@@ -46,10 +46,10 @@ struct prepared {
 };
 
 /*
- * Allocate memory for the copies of shared memory that capture l will make. Its
- * size follows from the mappings that were read before the stop. If this is
- * more than most bytes, or if the allocation fails, no memory is prepared, and
- * the copies go directly to their files.
+ * Allocate memory for the copies of shared memory that capture l will make. The
+ * size of this memory follows from the mappings that were read before the stop.
+ * If the size is above the limit in most, in bytes, or if the allocation fails,
+ * no memory is prepared, and the copies go directly to their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)

@@ -212,9 +212,9 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append up to most bytes from the start of the opened file f to b. name
- * describes the file in messages. Return the number of bytes appended, or -1
- * with errno set on a read error.
+ * Append the start of the opened file f to b. The argument most is the maximum
+ * number of bytes. name describes the file in messages. Return the number of
+ * bytes appended, or -1 with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,

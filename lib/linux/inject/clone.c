@@ -175,9 +175,9 @@ clone_await(struct inject *inj, pid_t pid, int64_t *ret)
  * there is none. Return 0, or -1 with errstr set.
  *
  * The clone is a child that never runs. It has a copy-on-write copy of the
- * process's memory, and shares its descriptors (cloning.c). It is traced and
- * stopped, and the kernel kills it when we die. The parent gets no signal when
- * the clone ends, and finds it only by waiting with __WALL or __WCLONE.
+ * process's memory, and shares its descriptors (see cloning.c). It is traced
+ * and stopped, and the kernel kills it when we die. The parent gets no signal
+ * when the clone ends, and finds it only by waiting with __WALL or __WCLONE.
  */
 int
 inject_cloneend(struct inject *inj, pid_t *pid)

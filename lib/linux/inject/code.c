@@ -110,9 +110,9 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
  * [vdso], and for a private file mapping without write permission.
  *
  * A process that can write to the file can still change the code, but this is
- * harmless. Each of our calls is checked at its entry (step.c). If we die, a
- * thread that runs the changed code does only what the writer could make it do
- * before.
+ * harmless. Each of our calls is checked at its entry (see step.c). If we die,
+ * a thread that runs the changed code does only what the writer could make it
+ * do before.
  */
 static bool
 is_code(const struct vma *v)
@@ -169,8 +169,8 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 }
 
 /*
- * Find the instructions for injected calls in process pid, and set *g to their
- * addresses. l has the mappings of the process, and mem is its open
+ * Find the two instructions for injected calls in process pid, and set *g to
+ * their addresses. l has the mappings of the process, and mem is its open
  * /proc/PID/mem. The highest mappings are searched first: the [vdso] and the
  * libraries loaded at start have both instructions within a few pages, and are
  * unlikely to be unmapped. Pages that are not resident are searched last.

@@ -169,7 +169,7 @@ inject_defer(struct inject *inj, int status)
 /*
  * Set errstr to say that signal sig stopped the thread of inj before the call
  * that it should have made. Return -1. Before Linux 6.4, only this shows that
- * the thread redirects its system calls (is_dispatched() in enter.c).
+ * the thread redirects its system calls (see is_dispatched() in enter.c).
  */
 static int
 inject_unexpected(struct inject *inj, int sig)
