@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Keep the embedded file that mapping key refers to, if there is one.
+ * If the mapping *key refers to an embedded file, keep that file.
  */
 static void
 keep_embedded(struct keeping *k, const struct vma *key)

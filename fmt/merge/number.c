@@ -22,8 +22,9 @@ merge_pid(const struct merge *m, uint64_t old)
 }
 
 /*
- * Raise the next free ID above pid. If pid is above all possible process IDs,
- * as IDs of embedded files are, that is m->nextfile; otherwise it is m->next.
+ * Raise the next free ID to a value above pid. The ID to raise is m->nextfile
+ * if pid is above all possible process IDs, as IDs of embedded files are;
+ * otherwise it is m->next.
  */
 static void
 number_above(struct merge *m, uint64_t pid)

@@ -183,8 +183,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 
 /*
  * Return the row of numbered[] that describes s, an n-byte line. file is the
- * name of the file that has the line, or NULL for a file called file/ID. Return
- * NULL if there is no such row.
+ * name of the file that has the line, or NULL if that name has the form
+ * file/ID. Return NULL if there is no such row.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -234,7 +234,7 @@ recfile_open(const struct recfile *f, struct embedded *file)
 
 /*
  * Append file f to b, with its numbers and device numbers changed. file is the
- * name of f, or NULL for a file called file/ID.
+ * name of f, or NULL if that name has the form file/ID.
  */
 static void
 edit_lines(struct merge *m, const struct recfile *f, const char *file,

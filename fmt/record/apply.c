@@ -32,8 +32,9 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
- * them. Return a pointer to that byte, or NULL if s has a different form.
+ * Read at most 16 hexadecimal digits at s into *num. The byte after the digits
+ * must be equal to end. Return a pointer to that byte, or NULL if s has a
+ * different form.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)

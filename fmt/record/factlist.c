@@ -116,7 +116,7 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add to l a change of fact f. old and new are its values before and after. One
+ * Add to l a change to fact f. old and new are its values before and after. One
  * of the two may be NULL: the fact was then added or removed.
  */
 static int

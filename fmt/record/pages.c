@@ -144,8 +144,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return the kind of change for pages of which a is the old kind and b the new
- * kind. Return PAGES_KINDS if the bytes of the pages must be compared.
+ * Return the kind of change for pages whose old kind is a and whose new kind is
+ * b. Return PAGES_KINDS if the bytes of the pages must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)

@@ -188,9 +188,9 @@ state_set(struct taskstate *st, const struct proc *p,
 /*
  * Return the state of p, a process or thread, from its record. p owns the
  * state, which is valid until a file of p changes. Several threads may call
- * this for the same p: snapfs reads the cores of two processes at once, and
- * each needs the page size of all processes. Return NULL with errstr set if the
- * record is damaged.
+ * this for the same p at the same time: snapfs may read the cores of two
+ * processes, each of which needs the page size of all processes. Return NULL
+ * with errstr set if the record is damaged.
  */
 const struct taskstate *
 state_get(struct proc *p)

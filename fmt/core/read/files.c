@@ -58,8 +58,8 @@ id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 }
 
 /*
- * Read the first bytes of file src, at most HEAD, into r->head. Return 0, or -1
- * with errstr set.
+ * Read up to HEAD bytes from the start of file src into r->head. Return 0, or
+ * -1 with errstr set.
  */
 static int
 read_head(struct corereader *r, struct source *src)
@@ -84,8 +84,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if its build ID is mem. Return NULL with errstr set if
- * it has another build ID or cannot be opened.
+ * Open the file at path if its build ID equals *mem. Return NULL with errstr
+ * set if it has another build ID or cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)

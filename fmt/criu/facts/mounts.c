@@ -314,8 +314,8 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * criu creates a mount namespace whose root is a directory of snap's own
- * namespace. Return a mount point below that directory, or NULL if there is
+ * Return a mount point below the directory in snap's own namespace that becomes
+ * the root of the mount namespace that criu creates. Return NULL if there is
  * none.
  */
 const char *

@@ -204,9 +204,9 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the ID that images use for the resources of process t. If t shares its
- * descriptor table with an earlier process, images use the ID of that process
- * for the table.
+ * Return the ID that images use for the resources of process t. However, for a
+ * descriptor table that t shares with an earlier process, images use the ID of
+ * that process.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -272,9 +272,9 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 
 /*
  * Find a process or thread that was captured together with t and has a file
- * called name in its record. It must also be in the same namespace as t; ns
- * says which, such as "ns/net", or is NULL if the namespace does not matter.
- * Return the first one, or NULL if there is none.
+ * called name in its record. If ns is not NULL, it must also be in the same
+ * namespace as t; ns is the kind of namespace, such as "ns/net". Return the
+ * first one found, or NULL if there is none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

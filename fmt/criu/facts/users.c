@@ -36,11 +36,12 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Set m->users to true if criu must create a user namespace. It must if the
- * root process is an init (the first process of a pid namespace), was in a user
- * namespace other than snap's, and had a mount namespace of its own: criu has
- * the right to mount /proc only in a mount namespace that it creates. It need
- * not if the user leaves namespaces out. Return 0, or -1 with errstr set.
+ * Set m->users to true, and read the ID maps, if criu must create a user
+ * namespace. It must if the root process is an init (the first process of a pid
+ * namespace) and was in user and mount namespaces other than snap's. The mount
+ * namespace matters because criu has the right to mount /proc only in a mount
+ * namespace that it creates. If the user leaves namespaces out, do nothing.
+ * Return 0, or -1 with errstr set.
  */
 int
 makeusers_read(struct criumake *m)

@@ -94,8 +94,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add the kinds that list names, separated by commas, to the set *leave. Return
- * 0, or -1 with errstr set to a message that lists all names.
+ * Add to the set *leave the kinds that are named in list, separated by commas.
+ * Return 0, or -1 with errstr set to a message that lists all valid names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)

@@ -32,8 +32,9 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 }
 
 /*
- * Check that im begins with the magic numbers of images of the kind magic, and
- * skip them. Return 0, or -1 with errstr set.
+ * Check that im begins with the magic numbers of its kind of image, and skip
+ * them. magic is the number that identifies the kind. Return 0, or -1 with
+ * errstr set.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)

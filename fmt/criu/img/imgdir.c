@@ -78,8 +78,8 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 
 /*
  * Open the directory at path, and the parents that it is stacked on. A parent
- * that cannot be opened is not an error: the member why of the directory
- * stacked on it then gives the reason. Return the directory, or NULL with
+ * that cannot be opened is not an error: the reason is then in the member why
+ * of the directory stacked on that parent. Return the directory, or NULL with
  * errstr set.
  */
 struct imgdir *

@@ -104,10 +104,10 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve the symbolic link in directory dir whose text is link, and append the
- * path of its target to out. The path is relative to the archive, and ends in
- * "/", or is empty for the top directory. Return 0, or -1 if the target is
- * outside the archive.
+ * Resolve a symbolic link in directory dir, and append the path of its target
+ * to out. The text of the symbolic link is in link. The path is relative to the
+ * archive, and ends in "/", or is empty for the top directory. Return 0, or -1
+ * if the target is outside the archive.
  */
 static int
 link_follow(const char *dir, const char *link, struct buf *out)

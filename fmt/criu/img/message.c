@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Allocate n zeroed elements of size bytes each, which a then owns. Return
- * them, or NULL with errstr set.
+ * Allocate n zeroed elements of size bytes each, owned by *a. Return them, or
+ * NULL with errstr set.
  */
 void *
 msgs_get(struct msgs *a, size_t n, size_t size)
@@ -24,7 +24,7 @@ msgs_get(struct msgs *a, size_t n, size_t size)
 }
 
 /*
- * Return a copy of string s, which a then owns, or NULL with errstr set.
+ * Return a copy of string s, owned by *a, or NULL with errstr set.
  */
 char *
 msgs_string(struct msgs *a, const char *s)
@@ -37,7 +37,7 @@ msgs_string(struct msgs *a, const char *s)
 }
 
 /*
- * Free everything that a owns.
+ * Free everything that *a owns.
  */
 void
 msgs_free(struct msgs *a)
@@ -49,8 +49,8 @@ msgs_free(struct msgs *a)
 }
 
 /*
- * Allocate n consecutive messages of type d, which a then owns. Return them, or
- * NULL with errstr set.
+ * Allocate n consecutive messages of type d, owned by *a. Return them, or NULL
+ * with errstr set.
  */
 static void *
 msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
@@ -79,7 +79,7 @@ field_at(const ProtobufCMessage *m, size_t off)
 }
 
 /*
- * Set the message field of m at offset off to a new message, which a then owns.
+ * Set the message field of m at offset off to a new message, owned by *a.
  * Return the new message, or NULL with errstr set.
  */
 void *
@@ -114,8 +114,8 @@ field_width(const ProtobufCFieldDescriptor *f)
 
 /*
  * Set the repeated field of m at offset off to n new messages, or n zeros,
- * which a then owns. Return the array of messages or numbers, or NULL with
- * errstr set.
+ * owned by *a. Return the array of messages or numbers, or NULL with errstr
+ * set.
  */
 void *
 msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
@@ -141,9 +141,9 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
 }
 
 /*
- * Append a new message, which a then owns, to the repeated field of m at offset
- * off. No other function may have filled that field. Return the new message, or
- * NULL with errstr set.
+ * Append a new message, owned by *a, to the repeated field of m at offset off.
+ * No other function may have filled that field. Return the new message, or NULL
+ * with errstr set.
  */
 void *
 msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
@@ -172,7 +172,7 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
 
 /*
  * Set the repeated field of m at offset off to the n little-endian numbers at
- * p. a owns the memory of the field. Return 0, or -1 with errstr set.
+ * p. *a owns the memory of the field. Return 0, or -1 with errstr set.
  */
 int
 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off, const uint8_t *p,
@@ -229,9 +229,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set the numeric fields of m that fields names to the numbers at v, one for
- * each name, each cut to the width of its field. If m has no field with one of
- * the names, skip that name and its number.
+ * Set the numeric fields of m that are named in fields to the numbers at v, one
+ * for each name, each cut to the width of its field. Skip a name that is not a
+ * field of m, together with its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -244,8 +244,8 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Copy the numeric fields of m that fields names to the numbers at v, one for
- * each name. If m has no field with one of the names, leave its number
+ * Copy the numeric fields of m that are named in fields to the numbers at v,
+ * one for each name. For a name that is not a field of m, leave the number
  * unchanged. Return the number of names.
  */
 size_t

@@ -114,8 +114,8 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
  * t->files if t shares a descriptor table. Record an obstacle if t shares
  * anything else, because criu restores such sharing only between threads. For
  * each resource, the record of t names the first process that shares it. That
- * process is not always among those restored: its member first points to the
- * first restored process that shares the resource.
+ * process may not be among those restored, so its member first keeps the first
+ * restored process that shares the resource.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)

@@ -41,7 +41,7 @@ make_free(struct criumake *m)
 
 /*
  * Record as an obstacle that process t has an io_uring without a descriptor.
- * worker, a kernel thread of t, shows that there is one. Do nothing if an
+ * The sign of the io_uring is worker, a kernel thread of t. Do nothing if an
  * io_uring of t is already recorded.
  */
 static int
@@ -115,9 +115,9 @@ make_all(struct criumake *m)
 }
 
 /*
- * Return true if s has records of snap(1) from which images can be made. A
- * process of s then has the file pages, observed or shares in its record, or is
- * a zombie.
+ * Return true if s has records of snap(1) from which images can be made: a
+ * process of s is a zombie, or has the file pages, observed or shares in its
+ * record.
  */
 bool
 criumake_can(struct snap *s)

@@ -46,9 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefix of each cgroup path that is root or is below root, in the
- * hierarchy whose controllers are list. list and root come from a line of
- * cgroups/roots; root is the root of the cgroup namespace in that hierarchy.
+ * Set the prefix of each cgroup path that is at or below root, the root of the
+ * cgroup namespace in one hierarchy. Do this only in that hierarchy, which has
+ * the controllers in list. list and root come from a line of cgroups/roots.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -96,8 +96,8 @@ roots_read(struct criumake *m)
 }
 
 /*
- * Read the roots of the cgroup namespace that criu creates if the root process
- * was not in snap's cgroup namespace. Record a note if the roots are unknown.
+ * If the root process was not in snap's cgroup namespace, read the roots of its
+ * own one, which criu then creates. Record a note if the roots are unknown.
  * criu restores all processes in one cgroup namespace: record a note for each
  * process that was in a different one from the root process.
  */

@@ -47,8 +47,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return true if a process is in any cgroup but the root of the hierarchy whose
- * controllers are list.
+ * Return true if a process is in a cgroup other than the root cgroup of a
+ * hierarchy. list has the controllers of the hierarchy.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -148,8 +148,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set the cgset of each thread of process p that is in other cgroups than p.
- * Only the record of such a thread has a file "cgroup".
+ * Set the member cgset of each thread that is in other cgroups than its process
+ * p. Only the record of such a thread has a file "cgroup".
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)

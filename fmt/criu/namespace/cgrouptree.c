@@ -50,12 +50,12 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d must be written, because it has a process or is below
- * a cgroup that has one. criu must also create a missing cgroup above a cgroup
- * that has a process: return true for it too, but only in version 2, in mode
- * CGROUPS_SOFT and without --cgroup-root. The other modes create no cgroups, or
- * accept no existing ones, or change the properties of existing ones (where
- * criu 4.1 fails on cgroup.subtree_control).
+ * Return true if cgroup d must be written. It must if it has a process or is
+ * below a cgroup that has one. If it is only above a cgroup that has a process,
+ * it must be written only in version 2, in mode CGROUPS_SOFT and without
+ * --cgroup-root: criu then creates it if it is missing. The other modes create
+ * no cgroups, accept no existing ones, or change the properties of existing
+ * ones, where criu 4.1 fails on cgroup.subtree_control.
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -160,11 +160,12 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return true if property p must be written. In version 1, that is always so.
- * In version 2, return false for these: a value of several lines, of which criu
- * would write only the first; a cpu.weight of 0, which means that cpu.idle is
- * set; and an initial value, in the modes in which criu sets properties only of
- * cgroups that it creates (the kernel at the restore may lack the property).
+ * Return true if property p must be written. In version 1, all must. In version
+ * 2, return false for a value of several lines, because criu would write only
+ * the first. Return false for a cpu.weight of 0, which means that cpu.idle is
+ * set. In the modes in which criu sets properties only of cgroups that it
+ * creates, also return false for an initial value: the cgroup has that value
+ * anyway, and the kernel at the restore may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

@@ -222,9 +222,9 @@ is_inits(const struct maketask *t)
 
 /*
  * Record that the POSIX message queue on the current line of w cannot be
- * restored. The line is from the file mqueues. criu mounts an empty file system
- * for the queues. Record nothing if the root process is not an init: the queue
- * may still exist where criu runs.
+ * restored, because criu mounts an empty file system for the queues. The line
+ * is from the file mqueues. Record nothing if the root process is not an init:
+ * the queue may still exist where criu runs.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,

@@ -113,10 +113,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add a deleted directory to files.img, and set *id to its ID. t's record has a
- * link called name, which pointed to the directory; path is where it pointed.
- * Return 1 on success, 0 if too little is recorded about the directory, or -1
- * with errstr set.
+ * Add a deleted directory to files.img, and set *id to its ID. The link called
+ * name in t's record pointed to the directory, at path. Return 1 on success, 0
+ * if too little is recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,

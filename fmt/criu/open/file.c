@@ -31,8 +31,8 @@ open_write(struct criumake *m, struct makeopen *f)
  * Return the open file that must be written before f, or NULL if there is none.
  * criu must read a UNIX socket's peer before the socket itself, unless the
  * socket is also the peer's peer (try_resolve_unix_peer() in criu's sk-unix.c).
- * A listening socket comes before a connection that it has yet to accept. No
- * chains occur: nothing must be written before the returned file.
+ * A listening socket comes before a connection that it has yet to accept. The
+ * returned file never has to wait for another file in turn.
  */
 static struct makeopen *
 open_before(const struct criumake *m, const struct makeopen *f)

@@ -34,9 +34,9 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record a note on the unread bytes that an ended connection loses when it is
- * restored, and a note on the pending error that it loses. Descriptor fd of t
- * refers to the socket of the connection.
+ * Record a note if an ended connection loses unread bytes when it is restored,
+ * and another note if it loses a pending error. Descriptor fd of t refers to
+ * the socket of the connection.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -164,9 +164,9 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Record a note that n connections to a listening socket, which it has not
- * accepted yet, are not restored. Do nothing if n is 0. Descriptor fd of t
- * refers to the socket. Return 0, or -1 with errstr set.
+ * Record a note that n connections, which a listening socket has not accepted
+ * yet, are not restored. Do nothing if n is 0. Descriptor fd of t refers to the
+ * socket. Return 0, or -1 with errstr set.
  */
 int
 makeopen_waiting(struct criumake *m, const struct maketask *t,

@@ -87,9 +87,9 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * flag is a kind of namespace, such as CLONE_NEWNET. If criu does not create a
- * namespace of this kind but one is open, return the ID of that one. Otherwise
- * return 0.
+ * Return the ID of the open namespace of the kind that flag gives, such as
+ * CLONE_NEWNET. Return 0 if no such namespace is open, or if criu creates one
+ * of this kind.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

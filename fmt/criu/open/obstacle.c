@@ -95,9 +95,9 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 }
 
 /*
- * Return the reason why epoll set f cannot be restored, or NULL if it can. It
- * cannot if the process that creates it has no descriptor for a file in the
- * set. Set the descriptor numbers in the set to those in that process.
+ * Return the reason why epoll set f cannot be restored, or NULL if it can. The
+ * process in which criu creates the set must have a descriptor for each file in
+ * the set. Set the descriptor numbers in the set to those in that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)

@@ -15,7 +15,7 @@ enum {
 };
 
 /*
- * Mark as used each open file that is queued in a used socket. If such a file
+ * Mark as used each open file that is queued in a socket in use. If such a file
  * is itself a socket, also mark the files queued in it, and so on. Return 0, or
  * -1 with errstr set.
  */
@@ -97,8 +97,9 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Record that criu now has the open file o. Then append to m->turn those that
- * are ready (turn_take()) of o and the socket that waits for o.
+ * Record that criu now has the open file o. Then append the socket that waits
+ * for o to m->turn if that socket is ready (see turn_take()), and do the same
+ * for o itself.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -116,10 +117,10 @@ present_set(struct criumake *m, struct makeopen *o)
 
 /*
  * Set m->turn to an order in which criu can restore the queues of sockets. criu
- * restores the descriptors queued in a socket only if it already has the socket
- * that sent them: either a process has that socket, or criu received it from an
- * earlier queue (prepare_scms() in its sk-queue.c). Return 0, or -1 with errstr
- * set.
+ * can restore the descriptors queued in a socket only if it already has the
+ * sending socket. It has that socket if a process has it open, or if the socket
+ * was itself in a queue that criu restored earlier (prepare_scms() in its
+ * sk-queue.c). Return 0, or -1 with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -157,10 +158,10 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return true if no socket can send to f. criu can then not restore the queue
- * of f, because it would create the missing sender in a process that has f. The
- * caller must have checked that f is queued in a socket and that no process has
- * it.
+ * Return true if no socket can send to f. The caller must have checked that f
+ * is queued in a socket and that no process has it. criu can then not restore
+ * the queue of f: it could create the missing sender only in a process that has
+ * f.
  */
 static bool
 is_deserted(const struct makeopen *f)

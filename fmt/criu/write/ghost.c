@@ -6,8 +6,8 @@
 
 /*
  * Return true if the byte at offset off of a file is in a run of zeros, or
- * false if it is in data. Set *end to the end of that run or data. The image
- * body has the len bytes of the file, from address origin on.
+ * false if it is in data. Set *end to the end of that run or data. The len
+ * bytes of the file are in body, from address origin on.
  */
 static bool
 zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
@@ -32,8 +32,8 @@ zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
 /*
  * Return true if the byte at offset off of a file is in data, or false if it is
  * in a hole. Set *end to the end of that data or hole. A hole consists of whole
- * blocks of zeros; the last block of the file may be shorter. The image body
- * has the len bytes of the file, from address origin on.
+ * blocks of zeros; the last block of the file may be shorter. The len bytes of
+ * the file are in body, from address origin on.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,

@@ -80,8 +80,8 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
  * Create a store that writes pages into the pages images of directory dir while
  * a snapshot is read in order. The caller passes the store in readopts, then to
  * criu_write(), and frees it with criu_storefree(). Return the store, or NULL
- * with errstr set. Fail if criu_write() would refuse the directory or the
- * parent.
+ * with errstr set. Fail if criu_write() would refuse dir or the parent
+ * directory o->parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)
