@@ -124,12 +124,13 @@ struct sources {
 	struct words	 live;	/* process IDs and names of live processes */
 	struct words	 cgroup; /* -c: cgroups whose live processes are
 				    selected */
-	struct words	 pick;	/* -p: process IDs and names to select */
+	struct words	 pick;	/* -p: IDs and names of processes to select */
 	bool		*found;	/* owned; whether each word of "pick" matched a
 				   process; NULL until a process is checked */
 	size_t		 at;	/* number of files named before the first
 				   live process */
-	bool		 kernel; /* accept process ID 0, the kernel */
+	bool		 kernel; /* accept process ID 0, which stands for the
+				    kernel */
 	bool		 user;	/* -u: select only live processes of user
 				   "uid" */
 	uid_t		 uid;
@@ -149,11 +150,12 @@ struct sources {
 
 enum sources_kind {		/* how to interpret an operand */
 	SOURCES_LIVE,		/* an operand names a live process */
-	SOURCES_FILES,		/* an operand names a file if it exists;
-				   otherwise a live process if it is a number or
-				   a name of one; otherwise a file */
-	SOURCES_MAPS		/* an operand names a file if it exists or
-				   contains a slash; otherwise a live process */
+	SOURCES_FILES,		/* an operand names a live process if no such
+				   file exists and it is a number or a process
+				   name; otherwise, it names a file */
+	SOURCES_MAPS		/* an operand names a live process if no such
+				   file exists and it has no slash; otherwise,
+				   it names a file */
 };
 
 void		 words_add(struct words *w, char *word);

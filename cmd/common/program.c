@@ -216,7 +216,7 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	text_locale(); /* after confine() files of the locale cannot be read */
+	text_locale(); /* read locale files before confine() hides them */
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

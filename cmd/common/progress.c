@@ -32,11 +32,12 @@ static struct {
 	atomic_bool	 quit;
 	pthread_mutex_t	 lock;		/* protects the members below */
 	bool		 drawn; /* the progress line is on the terminal */
-	uint64_t	 until; /* do not draw before this time (now_ms()) */
-	bool		 stalled;	/* the stall has been reported */
-	unsigned int	 writes;	/* p->writes at the last check */
-	uint64_t	 since; /* time since which the same write has been
-				   under way */
+	uint64_t	 until; /* time before which nothing is drawn, as
+				   returned by now_ms() */
+	bool		 stalled;	/* the stalled write was reported */
+	unsigned int	 writes; /* value of p->writes at the last check */
+	uint64_t	 since; /* time at which the current write was first
+				   seen */
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*

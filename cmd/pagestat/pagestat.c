@@ -15,12 +15,12 @@ struct command {
 	struct matrix	 matrix;
 	struct table	*list;	/* owned; table of flags */
 	struct snap	*snap;	/* owned; NULL: live processes */
-	double		 seconds; /* -w: seconds to wait; 0: none */
+	double		 seconds; /* -w: seconds to wait; 0: do not wait */
 	bool		 showflags;
 	bool		 showmatrix;
 	size_t		 shown;
-	size_t		 ended;	/* number of processes found by name that have
-				   ended */
+	size_t		 ended;	/* number of processes that were found by name
+				   but have ended */
 	bool		 hidden; /* some flags cannot be read without
 				    privilege */
 };

@@ -14,7 +14,7 @@ enum style {			/* output styles, which may be combined */
 	STYLE_ALL = 16,		/* -a */
 	STYLE_RESIDENT = 32,	/* -x */
 	STYLE_RESERVED = 64,	/* -r */
-	STYLE_LINES = 31 /* the styles that print a line for each mapping */
+	STYLE_LINES = 31 /* all styles that print a line for each mapping */
 };
 
 enum debug {			/* bits of the number that -D takes */

@@ -70,7 +70,8 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 {
 	const struct vma *v = &sp->vma.v[i];
 	const struct mapping *m = &sp->m[i];
-	enum { TAB = 7, BEHIND = 2 }; /* width of a tab, less 1, and of "])" */
+	enum { TAB = 7, BEHIND = 2 }; /* TAB: width of a tab, less 1; BEHIND:
+					 width of "])" */
 	int n;
 
 	printf(" - 0x%" PRIx64 "->0x%" PRIx64 ": off=0x%" PRIx64 "\n"

@@ -29,7 +29,7 @@ static const char style[] =
     ".c8 { fill: #d1470c }\n"		/* PAGES_CHANGED */
     ".c9 { fill: #1565c0 }\n"		/* PAGES_NEW */
     ".c10 { fill: #3b1054 }\n"		/* PAGES_GONE */
-    ".c11 { fill: #ee920e }\n"		/* the first partner */
+    ".c11 { fill: #ee920e }\n"		/* first sharing process */
     ".c12 { fill: #2f9e6f }\n"
     ".c13 { fill: #c85691 }\n"
     ".c14 { fill: #8cc8f5 }\n"

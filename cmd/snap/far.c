@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 enum {
-	SILENCE_MS = 10000,	/* time of silence before giving up */
-	RESUME_MS = 60000,	/* time for the far side to resume processes */
-	END_MS = 10000		/* time for the command to end */
+	SILENCE_MS = 10000,	/* time limit for the command's silence */
+	RESUME_MS = 60000,	/* time limit for resuming the processes */
+	END_MS = 10000		/* time limit for the command to end */
 };
 
 struct far {

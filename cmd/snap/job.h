@@ -33,18 +33,19 @@ struct job {			/* settings from the command line */
 	const char	*note;	/* borrowed; reason for the snapshot (-m), or
 				   NULL */
 	struct buf	 taken;	/* file "taken" of the Linux record */
-	time_t		 at;	/* time to take the snapshot; 0: now */
+	time_t		 at;	/* time at which to take the snapshot; 0: now */
 	const char	*path;	/* output file; NULL: standard output */
 	bool		 compress;
 };
 
 struct taking {			/* state of a snapshot being taken */
 	const struct job *job;
-	struct far	*far;	/* owned; runs the command of --to; NULL: no
-				   such option */
+	struct far	*far;	/* owned; runs the command of --to; NULL: --to
+				   was not given */
 	struct live	*live;
 	struct snap	*snap;
-	struct output	*out;	/* NULL: not opened, or already committed */
+	struct output	*out;	/* output file; NULL: not opened, or already
+				   committed */
 	bool		 again;	/* fail if a clone is killed, so that the
 				   capture starts again without clones */
 	bool		 regs_warned; /* missing registers were reported */

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 enum {
-	NEAR = 64 * KB,		/* bytes kept before and after a block with an
-				   address in a register */
+	NEAR = 64 * KB,		/* number of bytes kept before and after a block
+				   to which a register points */
 	EACH = 64 * KB /* size of a block; a multiple of all page sizes */
 };
 
@@ -26,7 +26,7 @@ struct near { /* range to keep in a mapping that is otherwise left out */
 
 struct leaving {
 	struct space	 space;
-	struct near	*near;	/* owned; sorted by start after
+	struct near	*near;	/* owned; sorted by "start" after
 				   live_coreregs() */
 	size_t		 nnear;
 	bool		*stays;	/* owned; whether each mapping is kept whole */

@@ -284,7 +284,8 @@ main(int argc, char *argv[])
 		errx(1, "%s", snap_errstr());
 	program_signals();
 	ignore_stops();
-	program_files();	/* each mapped file needs a descriptor */
+	program_files();	/* each mapped file needs a descriptor, so raise
+				   the limit on open files */
 	progress_show(&progress, getprogname());
 	rc = run(j);
 	job_free(j);

@@ -15,7 +15,7 @@ static bool reverse;
 static struct progress progress;
 
 struct chosen {			/* a process for which a core is made */
-	struct snap	*snap;	/* borrowed, as is member proc */
+	struct snap	*snap;	/* borrowed, as is "proc" */
 	struct proc	*proc;
 };
 

@@ -25,9 +25,9 @@
 #define DROPPED	".dropped"	/* one byte per dropped crash */
 
 enum {
-	PACKING = 2,		/* number of .place files per .taking file: more
-				   than 1, as a process is let go before its
-				   snapshot is compressed */
+	PACKING = 2,		/* number of .place files per .taking file; more
+				   than 1, because a process is let go before
+				   its snapshot is compressed */
 	WAIT_SECONDS = 600,
 	HOOK_SECONDS = 3600,
 	LOOK_NS = 20000000 /* nanoseconds between two attempts to lock a file */

@@ -17,8 +17,8 @@ struct key {
 	bool		 (*set)(const struct key *, void *, const char *);
 	size_t		 at;	/* offset of the value in struct config */
 	uint64_t	 least;
-	uint64_t	 most;	/* maximum number, or size of the buffer for a
-				   path */
+	uint64_t	 most;	/* maximum value of a number, or size of the
+				   buffer for a path */
 	const char	*words[WITH_CGROUP + 1]; /* words accepted by
 						    set_word() */
 };

@@ -31,9 +31,9 @@ struct room {			/* space on a disk */
 struct config {			/* settings of /etc/snapcrash.conf, explained
 				   in snapcrash.conf(5) */
 	char		 directory[PATH_MAX];
-	unsigned int	 companions;	/* enum companions */
-	uint64_t	 atonce; /* maximum number of crashes captured at
-				    once */
+	unsigned int	 companions;	/* a value of enum companions */
+	uint64_t	 atonce; /* maximum number of crashes captured at a
+				    time */
 	uint64_t	 waiting; /* maximum number of waiting crashes; any
 				     further ones are counted and dropped */
 	uint64_t	 count;	/* maximum number of snapshots kept */
@@ -86,7 +86,8 @@ struct crashes {
 
 struct crashing {		/* a process that is dumping core */
 	pid_t		 pid;
-	pid_t		 tid;	/* thread that crashed; 0: not known yet */
+	pid_t		 tid;	/* ID of the thread that crashed; 0: not known
+				   yet */
 	int		 signal; /* signal that kills the process; 0: not known
 				    yet */
 	int		 dumpable; /* value of %d in core_pattern; see
@@ -98,7 +99,7 @@ struct crashing {		/* a process that is dumping core */
 	char		 name[17];
 	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.UID */
 	int		 pidfd;
-	bool		 given;	/* the kernel supplied pidfd, so it certainly
+	bool		 given;	/* the kernel supplied "pidfd", so it certainly
 				   refers to this process */
 };
 

@@ -30,7 +30,8 @@ struct pidfdinfo {
 		 fsgid;
 	int32_t	 status;
 	uint32_t dump;		/* DUMP_* flags; valid if mask has INFO_DUMP */
-	uint32_t signal; /* valid if mask has INFO_SIGNAL, since Linux 6.18 */
+	uint32_t signal; /* signal number; valid if mask has INFO_SIGNAL, which
+			    Linux 6.18 added */
 };
 
 #define INFO_DUMP	(UINT64_C(1) << 4)

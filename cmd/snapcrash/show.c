@@ -287,7 +287,7 @@ show_debug(const struct crash *c, char *const args[])
 	}
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, args);
-	if (chdir("/") == -1)	/* leave the directory to be unmounted */
+	if (chdir("/") == -1)	/* leave the mount, so it can be unmounted */
 		program_warn("/: %s", strerror(errno));
 	if ((pid = program_start(unmount, NULL)) != -1)
 		(void)program_wait(pid, 0);

@@ -200,10 +200,10 @@ crashes_bytes(const struct crashes *l)
 
 struct share {			/* disk space used by one user */
 	uint64_t	 uid;
-	uint64_t	 sum;	/* number of the user's crashes, or of bytes
-				   that these use */
-	size_t		 first;	/* index of the oldest removable crash; l->n:
-				   none */
+	uint64_t	 sum;	/* number of the user's crashes, or their total
+				   size in bytes */
+	size_t		 first;	/* index of the oldest removable crash; l->n if
+				   there is none */
 };
 
 /*

@@ -21,7 +21,7 @@ enum {
 	TAKE_SECONDS = 600,	/* time limit for the capture; after it, the
 				   process is let go */
 	PACK_SECONDS = 3600,
-	MARGIN = 64 << 20	/* bytes allowed for embedded files */
+	MARGIN = 64 << 20	/* room for embedded files, in bytes */
 };
 
 static const uint64_t room_least = 1 << 20;	/* minimum room for a snapshot,

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WIDTH = 8 };		/* number of bytes of each side in a line */
+enum { WIDTH = 8 };		/* number of bytes on each side of a line */
 
 /*
  * Read n bytes of m at address addr into buf. Unmapped memory reads as zeros.

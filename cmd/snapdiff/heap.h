@@ -30,10 +30,11 @@ struct heapread {		/* buffer for reading words from memory */
 
 struct arena {
 	uint64_t	 addr;
-	uint64_t	 bins;	/* address of the first pair of pointers */
+	uint64_t	 bins;	/* address of the arena's first pair of
+				   pointers */
 	uint64_t	 top;	/* address of the chunk from which new chunks
 				   are cut */
-	uint64_t	 system; /* bytes obtained from the kernel */
+	uint64_t	 system; /* number of bytes obtained from the kernel */
 	bool		 main;
 };
 

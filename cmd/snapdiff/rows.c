@@ -65,8 +65,8 @@ bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
 struct pairing {		/* a pair of mappings that share addresses */
 	const struct memory *was;
 	const struct memory *is;
-	const struct vma *v;	/* mapping in *was; NULL: not mapped there */
-	const struct vma *w;	/* mapping in *is; NULL: not mapped there */
+	const struct vma *v;	/* mapping in "was"; NULL: not mapped there */
+	const struct vma *w;	/* mapping in "is"; NULL: not mapped there */
 	struct row	*row;	/* row to which the results are added */
 	bool		 runs;
 };

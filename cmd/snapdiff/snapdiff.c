@@ -240,7 +240,8 @@ main(int argc, char *argv[])
 	sources_capture(&cmd->sources);
 	need.in = cmd->sources.file.v;
 	need.nin = cmd->sources.file.n;
-	program_files(); /* CRIU images need an open file for each process */
+	program_files(); /* raise the limit on open files: CRIU images need a
+			    file per process */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(cmd, need.in, need.nin);

@@ -77,7 +77,8 @@ struct here {			/* what is at an address */
 	enum content	 content;
 	bool		 data;	/* the image contains the bytes at this
 				   address */
-	uint64_t	 end; /* end of the address range that this describes */
+	uint64_t	 end; /* end of the address range for which this
+				 holds */
 	const struct pagespan *span; /* borrowed; NULL: none */
 };
 
@@ -93,7 +94,7 @@ bool		 memory_stored(const struct memory *, const struct here *,
 		    const struct memory *, const struct here *, uint64_t);
 
 /* rows.c: mappings, and how many kilobytes of each changed */
-struct kbchange {		/* numbers of kilobytes */
+struct kbchange {		/* numbers of kilobytes, by kind of change */
 	uint64_t	 changed;
 	uint64_t	 added;	/* kilobytes that held nothing before */
 	uint64_t	 removed; /* kilobytes that hold nothing now */
@@ -127,7 +128,7 @@ void		 rows_free(struct rows *);
 /* heap.c: chunks of glibc's malloc; heapclass.c: classes of chunk sizes */
 enum { HEAP_CLASSES = 4096 + 48 };
 
-struct heapclass {		/* numbers of chunks */
+struct heapclass {		/* numbers of chunks of one class of sizes */
 	uint64_t	 used;
 	uint64_t	 free;
 };

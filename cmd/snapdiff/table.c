@@ -64,7 +64,7 @@ how_text(enum change_kind kind, bool json)
 		[CHANGE_REMOVED] = "-", [CHANGE_CHANGED] = "!"
 	};
 	static const char *const words[] = {
-		[CHANGE_SAME] = "changed",	/* only contents changed */
+		[CHANGE_SAME] = "changed",	/* only the contents changed */
 		[CHANGE_ADDED] = "new",
 		[CHANGE_REMOVED] = "gone",
 		[CHANGE_CHANGED] = "changed"

@@ -25,7 +25,7 @@ struct slot {
 	uint64_t	 off;
 	size_t		 len;	/* number of bytes requested */
 	ssize_t		 got;
-	uint8_t		*buf;	/* owned; cap bytes */
+	uint8_t		*buf;	/* owned; buffer of "cap" bytes */
 	size_t		 cap;
 };
 

@@ -20,9 +20,10 @@
 #include <string.h>
 
 enum {
-	TOGETHER = 16, /* maximum number of jobs that a thread takes at once */
-	SHARES = 4,		/* a thread takes at most 1/SHARES of its
-				   part of a round at once */
+	TOGETHER = 16, /* maximum number of jobs that a thread takes at a
+			  time */
+	SHARES = 4,		/* a thread takes at most 1/SHARES of its share
+				   of a round at a time */
 	GROWTH = 4,		/* factor by which rounds grow */
 	MANY = 8192		/* maximum number of matches kept for a job */
 };
@@ -39,7 +40,7 @@ struct job {
 
 struct worker {			/* state of a thread */
 	struct matcher	 m;	/* owned */
-	uint8_t		*buf;	/* owned; search.most bytes */
+	uint8_t		*buf;	/* owned; buffer of search.most bytes */
 };
 
 struct search {
@@ -54,11 +55,11 @@ struct search {
 	size_t		 round;	/* number of jobs in the next round */
 	size_t		 end;	/* index of the end of the current round,
 				   exclusive */
-	size_t		 together; /* number of jobs taken at once */
+	size_t		 together; /* number of jobs taken at a time */
 	atomic_size_t	 next; /* index of the next job to take in this round */
 	atomic_size_t	 begun;	/* number of workers taken by threads of the
 				   round */
-	pthread_mutex_t	 lock;	/* protects lost and why */
+	pthread_mutex_t	 lock;	/* protects "lost" and "why" */
 	uint64_t	 lost;	/* number of kilobytes that could not be read */
 	char		 why[512]; /* error for the first kilobyte that could
 				      not be read */

@@ -39,7 +39,7 @@ struct reporting {
 	struct report	*r;	/* borrowed */
 	struct search	*s;
 	const struct plan *p;
-	uint64_t	 n;	/* matches of the current process */
+	uint64_t	 n;	/* number of matches in the current process */
 	struct held	*v;	/* owned; matches held back */
 	size_t		 nv;
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct command {		/* options of the command line */
+struct command {		/* command-line options */
 	struct pattern	 pattern;
 	struct chosen	 chosen;
 	struct report	 report;
@@ -18,7 +18,7 @@ struct command {		/* options of the command line */
 	bool		 fixed;
 	bool		 hex;
 	bool		 number;
-	size_t		 others; /* number of options -P, -R and -Y */
+	size_t		 others; /* number of -P, -R and -Y options given */
 	struct words	 e;	/* arguments of -e */
 };
 
@@ -283,7 +283,8 @@ main(int argc, char *argv[])
 	sources_capture(from);
 	need.in = from->file.v;
 	need.nin = from->file.n;
-	program_files(); /* for CRIU images, one file per process stays open */
+	program_files(); /* raise the limit on open files: CRIU images need a
+			    file per process */
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;

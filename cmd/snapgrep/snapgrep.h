@@ -22,9 +22,10 @@
 #include <pcre2.h>
 
 enum {
-	LONGEST = 64 * KB,	/* matches of up to this size are found */
-	ACROSS = 4 * KB		/* a match across a border begins at most
-				   this many bytes before it */
+	LONGEST = 64 * KB,	/* maximum length of matches found, in bytes */
+	ACROSS = 4 * KB		/* a match that crosses into the next part
+				   begins at most this many bytes before the
+				   border */
 };
 
 /*
@@ -77,7 +78,7 @@ struct matcher {		/* state of a thread that searches */
 	pcre2_jit_stack	*stack;
 	uint64_t	 base;	/* address of the first byte of the buffer,
 				   to align pointers */
-	bool		 costly; /* PCRE2 reached its limit at some place */
+	bool		 costly; /* PCRE2 reached its step limit */
 };
 
 enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
@@ -111,19 +112,20 @@ void		 pointer_of(const struct snap *s, struct proc *p,
  */
 struct stored {			/* bytes stored contiguously in a source */
 	struct source	*src;	/* borrowed; NULL: zeros */
-	uint64_t	 loc;	/* place, in the source, of the kilobyte that
+	uint64_t	 loc;	/* location, in the source, of the kilobyte that
 				   contains the first byte */
 	size_t		 skip;	/* offset of the first byte in its kilobyte */
 	uint64_t	 len;
-	uint64_t	 at;	/* offset of the first byte in its body */
+	uint64_t	 at;	/* offset, in the body, of the first byte */
 };
 
 struct body {			/* bytes that are searched once, even if several
 				   processes have them */
-	size_t		 first;	/* index of its first element in plan.stored */
+	size_t		 first;	/* index, in plan.stored, of the body's first
+				   element */
 	size_t		 n;
 	uint64_t	 len;
-	uint64_t	 addr;	/* address of its first byte in the first
+	uint64_t	 addr;	/* address of the body's first byte in the first
 				   process that has it */
 	size_t		 job;	/* index of the first job of this body */
 };
@@ -144,7 +146,8 @@ struct stretch {		/* contiguous bytes of one mapping */
 	const struct vma *vma;	/* borrowed */
 	uint64_t	 addr;
 	uint64_t	 len;
-	size_t		 first;	/* index of its first part in plan.part */
+	size_t		 first;	/* index, in plan.part, of the stretch's first
+				   part */
 	size_t		 n;
 };
 
@@ -191,8 +194,8 @@ bool		 stored_place(const struct stored *s, uint64_t off,
 struct known {
 	RB_ENTRY(known)	 entry;
 	const struct source *src; /* borrowed */
-	uint64_t	 phase;	/* place in the source modulo pitch */
-	uint64_t	 kb;	/* place in the source divided by pitch */
+	uint64_t	 phase;	/* location in the source, modulo its pitch */
+	uint64_t	 kb; /* location in the source, divided by its pitch */
 	uint64_t	 n;
 	size_t		 body;
 	uint64_t	 at;
@@ -243,7 +246,7 @@ void		 walk_read(struct search *s, const struct plan *p,
 /*
  * report.c: print matches
  */
-struct report {			/* options of the command line */
+struct report {			/* command-line options */
 	const char	*path;	/* borrowed; name of the file; NULL: not
 				   printed */
 	bool		 all;
@@ -255,7 +258,7 @@ struct report {			/* options of the command line */
 	bool		 color;
 	bool		 terminal;
 	uint64_t	 most;	/* maximum number of matches for each process */
-	size_t		 before; /* bytes of context before a match */
+	size_t		 before; /* number of bytes of context before a match */
 	size_t		 behind;
 	const char	*label;	/* borrowed; printed before each match, or
 				   NULL */

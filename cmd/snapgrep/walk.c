@@ -17,7 +17,8 @@
 #include <stdlib.h>
 
 struct walking {
-	struct search		*s; /* borrowed, as are all members but buf */
+	struct search		*s; /* borrowed, as are all members except
+				       "buf" */
 	const struct plan	*p;
 	const struct stretch	*st;
 	walk_fn			 fn;

@@ -23,16 +23,16 @@ struct scanning {		/* a process being scanned */
 	struct search	*s;
 	const struct plan *p;
 	size_t		 owner;
-	const struct stretch *st; /* stretch of the current block */
+	const struct stretch *st; /* stretch that contains the current block */
 	size_t		 part;	/* index of the current part in st */
 	uint64_t	 off;	/* offset, in the stretch, of the end of the
 				   current block */
 	YR_MEMORY_BLOCK	 block;
 	YR_MEMORY_BLOCK_ITERATOR it;
 	uint64_t	 at;	/* offset of the block in its stretch */
-	const uint8_t	*have;	/* contents of the block, in buf; NULL: not
+	const uint8_t	*have;	/* contents of the block, in "buf"; NULL: not
 				   read */
-	uint8_t		*buf;	/* owned; BLOCK bytes */
+	uint8_t		*buf;	/* owned; buffer of BLOCK bytes */
 	uint64_t	 n;	/* number of matches */
 };
 

@@ -34,10 +34,10 @@
 
 enum {
 	MAX_QUESTION = 64 << 20, /* maximum length of a question, in bytes */
-	GO_MS = 8000		/* time for the permission to resume */
+	GO_MS = 8000		/* time limit for the permission to resume */
 };
 
-static const char variable[] = "SNAPLOAD_RECEIVE"; /* its value is PID:FD:FD */
+static const char variable[] = "SNAPLOAD_RECEIVE"; /* the value is PID:FD:FD */
 static const char detached[] = "criu restore -d ";
 
 static struct {
@@ -48,8 +48,9 @@ static struct {
 				   script says that it has begun */
 	int		 go;	/* write end of the pipe by which the action
 				   script is told to exit */
-	pid_t		 criu;	/* 0: not started, or its end was noticed */
-	int		 status; /* of criu, from waitpid(2), when it ended */
+	pid_t		 criu;	/* 0: criu was not started, or its end was
+				   noticed */
+	int		 status; /* wait status of criu, from waitpid(2) */
 	int		 null;	/* descriptor of /dev/null */
 } job;
 
@@ -416,7 +417,7 @@ input_await(int fd, uint64_t until)
 			return 0;
 		if (fd == STDIN_FILENO && p[1].revents & POLLIN)
 			return 0;
-		if (p[1].revents != 0)	/* nothing is sent at this time */
+		if (p[1].revents != 0)	/* no data is expected at this time */
 			return errstr_set("the connection ended");
 	}
 }
@@ -477,8 +478,8 @@ root_lives(void)
 
 enum outcome {
 	RUNNING,	/* the processes run */
-	UNDONE,		/* they have executed nothing, and do not exist */
-	UNKNOWN		/* they may have run */
+	UNDONE,		/* the processes executed nothing, and are gone */
+	UNKNOWN		/* the processes may have run */
 };
 
 /*
@@ -494,7 +495,7 @@ restore(const struct buf *command)
 	if (criu_start(command) == -1)
 		return UNDONE;
 	if (go_await() == -1 || write(job.go, "", 1) != 1) {
-		close(job.go);	/* the action script fails */
+		close(job.go);	/* this makes the action script fail */
 		if (job.criu != 0)
 			(void)child_wait(job.criu);
 		return UNDONE;

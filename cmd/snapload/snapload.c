@@ -123,10 +123,10 @@ confine_images(char *file, char *dir, const char *parent)
 
 enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE };
 
-static struct job {		/* options of the command line */
+static struct job {		/* command-line options */
 	char		*dir;	/* directory for the images; NULL: none */
-	char		*parent; /* images since which changes are written;
-				    NULL: write everything */
+	char		*parent; /* write only changes since these images; NULL:
+				    write everything */
 	const char	*path;	/* output snapshot; NULL: standard output */
 	bool		 compress; /* compress the snapshot */
 	bool		 reverse; /* make a snapshot from images */

@@ -33,7 +33,7 @@ struct facts {
 	struct factlist	 list;	/* command line, descriptors, and more */
 };
 
-struct range {			/* range of text or memory */
+struct range {			/* address range in program text or in memory */
 	uint64_t	 first;
 	uint64_t	 last;
 	char		 perm[5]; /* permissions; "": unknown */
@@ -43,8 +43,8 @@ struct range {			/* range of text or memory */
 
 struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 embedded; /* counts of embedded files only; also
-				      included in member count */
+	struct kbcount	 embedded; /* counts for embedded files only; also
+				      included in "count" */
 	uint64_t	 mem;	/* size of process memory, in bytes */
 	size_t		 processes;
 	size_t		 threads;

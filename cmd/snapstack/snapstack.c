@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 enum {
-	KEPT = 8		/* maximum size of unpacked data kept, in MiB:
-				   low, because most stacks are read only
-				   once */
+	KEPT = 8		/* maximum size of unpacked data kept, in MiB;
+				   low, as most stacks are read only once */
 };
 
 static struct asked asked = { .tid = UINT64_MAX };

@@ -114,7 +114,7 @@ struct registers {
 	unsigned int	 n;
 	uint64_t	 pc;
 	uint64_t	 sp;
-	uint16_t	 machine; /* e_machine of elf(5) */
+	uint16_t	 machine; /* value of e_machine; see elf(5) */
 	unsigned int	 word;	/* size of an address in bytes */
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
 	unsigned int	 fpnum;	/* DWARF number of the frame pointer */
@@ -173,8 +173,8 @@ struct stack {			/* a thread and its stack */
 	uint64_t	 inner;	/* ID of the thread in its own PID namespace */
 	uint64_t	 clears; /* address that the kernel clears when the
 				    thread ends, or 0 */
-	uint64_t	 robust; /* address of its robust mutex list, as from
-				    get_robust_list(2), or 0 */
+	uint64_t	 robust; /* address of the thread's robust mutex list,
+				    as from get_robust_list(2), or 0 */
 	char		 comm[64];
 	char		 state[16]; /* state of the thread in words, from
 				       /proc/TID/status; "": not known */

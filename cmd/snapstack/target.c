@@ -13,7 +13,7 @@
 
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
-	COSTLY = 32 /* cost of an access, in bytes read */
+	COSTLY = 32 /* number of bytes read that cost as much as an access */
 };
 
 /*

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* bits of a fault's error code: see
-				   asm/trap_pf.h of x86 */
+enum { /* bits of a fault's error code; see asm/trap_pf.h of x86 */
 	CODE_PRESENT = 1,
 	CODE_WRITE = 2,
 	CODE_EXEC = 16

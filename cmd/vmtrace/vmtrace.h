@@ -28,7 +28,7 @@ enum result { RESULT_MINOR, RESULT_MAJOR, RESULT_NONE, RESULT_SEGV,
 
 struct line {
 	TAILQ_ENTRY(line) entry;
-	uint64_t	 time;	/* in nanoseconds of CLOCK_MONOTONIC */
+	uint64_t	 time;	/* time of CLOCK_MONOTONIC, in nanoseconds */
 	pid_t		 pid;
 	pid_t		 tid;
 	char		*text;	/* owned; text of the line; NULL: the line is
@@ -42,18 +42,17 @@ struct line {
 	bool		 kernel; /* ip is an address in the kernel */
 	enum access	 access;
 	enum result	 result;
-	struct vma	 where;	/* copy of the mapping at addr; where.name is
-				   owned; NULL: no mapping */
-	struct vma	 code;	/* copy of the mapping at ip; code.name is
-				   owned; NULL: no mapping */
+	struct vma	 where;	/* copy of the mapping at "addr"; where.name is
+				   owned, and NULL if there is no mapping */
+	struct vma	 code;	/* copy of the mapping at "ip"; code.name is
+				   owned, and NULL if there is no mapping */
 };
 
 TAILQ_HEAD(lines, line);
 
 RB_HEAD(rows, row);
 
-struct tally {			/* table of counts (tally.c); zeroed before
-				   use */
+struct tally { /* table of counts, zeroed before use; see tally.c */
 	struct rows	 all;
 	size_t		 n;
 };
@@ -90,8 +89,8 @@ struct process {
 	pid_t		 pid;
 	size_t		 nthread;
 	struct vmas	 map;
-	uint64_t	 since;	/* time at which map was read; map already has
-				   the effects of earlier events */
+	uint64_t	 since;	/* time at which "map" was read, with the
+				   effects of all earlier events */
 	uint64_t	 brk;	/* end of the heap; 0: unknown */
 	bool		 left;	/* the leader thread of the process has ended */
 };

@@ -18,14 +18,15 @@ struct pyoffsets {		/* byte offsets in CPython's structures */
 	uint64_t	 interp_collecting;
 	uint64_t	 interp_gil; /* offset of the pointer to the
 					interpreter's lock; UINT64_MAX: all
-					share runtime_gil */
+					interpreters share the lock at
+					runtime_gil */
 	uint64_t	 runtime_gil; /* offset of the lock that all
 					 interpreters share */
 	uint64_t	 thread_next;
 	uint64_t	 thread_native;
 	uint64_t	 thread_frame; /* offset of the pointer to the innermost
-					  frame, or to a struct that has such a
-					  pointer at cframe_frame */
+					  frame, or to a struct that has this
+					  pointer at offset cframe_frame */
 	uint64_t	 cframe_frame; /* offset of the pointer to the innermost
 					  frame, in a struct to which a thread
 					  state points; UINT64_MAX: no such

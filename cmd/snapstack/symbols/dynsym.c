@@ -10,7 +10,7 @@
 
 enum {
 	SEGMENTS = 64,		/* maximum number of program headers */
-	ENTRIES = 256, /* maximum number of entries of a dynamic section */
+	ENTRIES = 256, /* maximum number of entries in a dynamic section */
 	CHAIN = 256		/* maximum number of symbols in a hash bucket */
 };
 

@@ -44,7 +44,7 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 	case EM_386:
 		return target_read(t, pc - sizeof p, p, sizeof p) &&
 		    is_x86_call(p);
-	case EM_AARCH64: /* BL or BLR: see the Arm Architecture Reference
+	case EM_AARCH64: /* BL or BLR; see the Arm Architecture Reference
 			    Manual */
 		return pc % 4 == 0 && target_word(t, pc - 4, 4, &v) &&
 		    ((v & 0xfc000000) == 0x94000000 ||

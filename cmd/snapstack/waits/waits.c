@@ -78,7 +78,7 @@ is_one(const char *name, const char *list)
 static const char *
 code_name(struct target *t, const struct registers *r)
 {
-	uint8_t p[7];		/* machine code of mov $N,%eax; syscall */
+	uint8_t p[7];		/* machine code of "mov $N,%eax; syscall" */
 	const char *name;
 
 	if (r->machine != EM_X86_64 ||

@@ -21,8 +21,7 @@
 
 #include <gelf.h>
 
-struct coreseg {		/* a PT_LOAD, or a range that only NT_FILE
-				   lists */
+struct coreseg { /* a PT_LOAD segment, or a range that only NT_FILE lists */
 	uint64_t	 addr;
 	uint64_t	 len;	/* length in bytes: the larger of p_memsz and
 				   p_filesz */
@@ -43,7 +42,8 @@ enum { CORE_SETS = 24 }; /* maximum number of register sets of a thread */
 
 struct corethread {
 	const uint8_t	*status; /* borrowed; NT_PRSTATUS */
-	const uint8_t	*siginfo; /* borrowed; 128 bytes, or NULL */
+	const uint8_t	*siginfo; /* borrowed; 128 bytes of siginfo_t, or
+				     NULL */
 	struct corenote	 set[CORE_SETS];
 	size_t		 nset;
 };
@@ -70,8 +70,8 @@ struct elfcore {
 
 struct facts {			/* facts about a thread from its notes */
 	const struct corethread *th; /* borrowed; NULL: the thread had ended */
-	struct task	 task;	/* borrows all its pointers */
-	struct taskstate st;	/* facts for which task has no member */
+	struct task	 task;	/* all its pointers are borrowed */
+	struct taskstate st;	/* facts for which struct task has no member */
 };
 
 struct mapped {			/* a file that was mapped */

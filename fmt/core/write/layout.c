@@ -34,7 +34,8 @@ struct hole {			/* a range of zeros that need not be read */
 
 struct core {
 	struct image	*mem;	/* borrowed from the process */
-	struct buf	 head;	/* owned; start of the core, up to the memory */
+	struct buf	 head;	/* owned; all bytes of the core before the
+				   memory */
 	struct corepart	*part;	/* owned; sorted by offset */
 	size_t		 npart;
 	struct hole	*hole;	/* owned; sorted by offset */

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { GAP = 1024 * KB };	/* gaps of this size in bytes or more are left
+enum { GAP = 1024 * KB };	/* minimum size, in bytes, of a gap that is left
 				   out of the core file */
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };

@@ -22,9 +22,9 @@ struct coreregs {		/* registers of a thread, in the layout of a
 	size_t		 nfp;
 	uint8_t		 xfp[FXSAVE]; /* FXSAVE area of a 386 core */
 	size_t		 nxfp;
-	uint8_t		 xsave[PKRU]; /* x points here if the XSAVE area was
+	uint8_t		 xsave[PKRU]; /* "x" points here if the XSAVE area was
 					 converted */
-	const uint8_t	*x;	/* XSAVE area: borrowed, or in xsave */
+	const uint8_t	*x;	/* XSAVE area; borrowed, or in "xsave" */
 	size_t		 nx;
 };
 
@@ -49,19 +49,19 @@ int		 corethreads_find(struct corethreads *, struct snap *,
 int		 corenote_add(struct buf *b, const struct corethreads *t,
 		    struct proc *p, const struct vmas *v);
 
-struct coreload {		/* a PT_LOAD to be written */
+struct coreload {		/* a PT_LOAD segment to be written */
 	uint64_t	 addr;
 	uint64_t	 memsz;
-	uint64_t	 filesz; /* bytes in the file; 0: none */
+	uint64_t	 filesz; /* number of bytes in the file; 0: none */
 	uint64_t	 off;
-	unsigned int	 flags;	/* flags of the mapping: enum vma_flag */
+	unsigned int	 flags;	/* flags of the mapping (enum vma_flag) */
 };
 
 struct corepart {		/* a contiguous range of captured memory */
 	uint64_t	 addr;
 	uint64_t	 len;
-	uint64_t	 off;	/* offset in the core; before core_place() has
-				   run, index of the PT_LOAD */
+	uint64_t	 off;	/* offset in the core; until core_place() has
+				   run, index of the PT_LOAD segment */
 };
 
 struct coreloads {

@@ -37,8 +37,9 @@ struct makereason {		/* why something cannot be restored */
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct linuxrec	 rec;	/* owned */
-	struct recfile	 status; /* borrowed from rec; its len is 0 if the
-				    record lacks the file */
+	struct recfile	 status; /* file "status" of the record, borrowed from
+				    rec; status.len is 0 if the file is
+				    missing */
 	struct procstat	 stat;
 	uint64_t	 part;	/* ID of the part: the same for processes
 				   captured together */
@@ -65,7 +66,7 @@ struct maketask {		/* a process or a thread */
 	bool		 ring;	/* an io_uring instance was already reported */
 	struct makefd	*fd;	/* owned; descriptors in ascending order */
 	size_t		 nfd;
-	struct makefd	**byopen; /* owned; elements of fd, sorted by open
+	struct makefd	**byopen; /* owned; elements of "fd", sorted by open
 				     file */
 	struct vmas	 maps;	/* owned; set only while images of this process
 				   are made */
@@ -129,8 +130,7 @@ struct makesysv {		/* a System V shared memory segment */
 				      segment in process "whole" */
 };
 
-struct makeidmap {		/* a range of IDs in an ID map: see
-				   user_namespaces(7) */
+struct makeidmap { /* a range of IDs in an ID map; see user_namespaces(7) */
 	uint32_t	 first;	/* first ID of the range, in the namespace */
 	uint32_t	 lower;	/* first ID of the range, as snap saw it */
 	uint32_t	 count;
@@ -142,12 +142,11 @@ struct makeids {
 };
 
 struct makeaccept {		/* a connection that waits to be accepted */
-	uint64_t	 caller; /* inode of the connection */
+	uint64_t	 caller; /* inode number of the connecting socket */
 	struct makeopen	*open;	/* borrowed; the listening socket */
 };
 
-enum {				/* values of members "code" and "flags" in
-				   struct makemount */
+enum { /* values of "code" and "flags" in struct makemount */
 	MAKETMPFS = 5,		/* criu's code for tmpfs */
 	MAKEMQUEUE = 14, /* criu's code for mqueue (POSIX message queues) */
 	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
@@ -172,8 +171,8 @@ struct makemount {		/* a mount */
 	uint32_t	 system; /* mount(2) flags of the mounted file system */
 	uint32_t	 shared; /* shared, master: IDs of peer groups, or 0 */
 	uint32_t	 master;
-	unsigned int	 code;	/* code of the file system type in images;
-				   0: criu cannot create the mount */
+	unsigned int	 code;	/* criu's code for the file system type; 0: criu
+				   cannot create the mount */
 	bool		 mapped; /* the mount is ID-mapped */
 	bool		 left;	/* the mount is left out */
 	char		*outside; /* owned; path of the same file system in
@@ -202,7 +201,7 @@ struct criumake {
 	struct mades	*out;
 	struct maketask	**task;	/* owned; one for each process of snap; NULL
 				   for an embedded file */
-	struct maketask	**bypid; /* owned; elements of task that are not NULL,
+	struct maketask	**bypid; /* owned; elements of "task" that are not NULL,
 				    sorted by pid */
 	size_t		 nbypid;
 	struct maketask	*root;
@@ -213,7 +212,7 @@ struct criumake {
 	struct makeopen	**byino; /* owned; the same open files, sorted by type
 				    and inode */
 	size_t		 nopen;
-	struct makeaccept *accept; /* owned; sorted by caller */
+	struct makeaccept *accept; /* owned; sorted by connecting socket */
 	size_t		 naccept;
 	struct makeregfile *regfile; /* owned; mapped files */
 	size_t		 nregfile;
@@ -223,7 +222,8 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* greatest ID of a used System V segment */
+	uint32_t	 lastsysv; /* greatest ID of a System V segment in
+				      use */
 	struct makemounts inside; /* mounts of the mount namespace, if criu
 				     creates one */
 	struct makemounts outside; /* mounts in snap's namespace */
@@ -233,7 +233,7 @@ struct criumake {
 				   namespace to create, or NULL */
 	struct makecgroups *cgroups; /* owned; NULL: cgroups are not restored */
 	bool		 users;	/* criu creates a user namespace with the ID
-				   maps uids and gids */
+				   maps "uids" and "gids" */
 	struct makeids	 uids;
 	struct makeids	 gids;
 	uint64_t	 queued; /* total size in bytes of the messages in the
@@ -269,7 +269,7 @@ struct criumake {
 	unsigned int	 made;	/* kinds of namespaces that criu creates: flags
 				   such as CLONE_NEWNET */
 	unsigned int	 spaces; /* kinds of open namespaces that criu does not
-				    create: flags as in made */
+				    create: flags, as in "made" */
 	unsigned int	 need;	/* bits of enum criu_need */
 };
 

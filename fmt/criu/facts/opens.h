@@ -31,8 +31,7 @@ enum openkind {			/* types of open files in snap-linux(6); fewer
 	KIND_TIMERFD, KIND_TTY, KIND_UNIX, KIND_MAX
 };
 
-enum makesince {		/* features that need a certain version of criu:
-				   see why.c */
+enum makesince { /* features that need a certain version of criu; see why.c */
 	SINCE_LONG,		/* any feature that criu 3.17 already has */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
@@ -45,7 +44,7 @@ enum { MAKEICMP = 8 };		/* number of 32-bit words in ICMPV6_FILTER */
 struct makeaddress {
 	uint32_t	 word[4]; /* in network byte order; IPv4 uses only
 				     word[0] */
-	uint32_t	 port;	/* 0: none */
+	uint32_t	 port;	/* port number; 0: none */
 	char		 text[64]; /* the address as text, for messages */
 };
 
@@ -74,7 +73,7 @@ enum openkey {			/* keys with numbers in file "file/ID" of a
 	/* keys that may be repeated follow */
 	OK_CALLER = OK_MAX, /* inodes of connections that wait to be accepted */
 	OK_PASSED,		/* descriptors queued in a socket */
-	OK_SENDER,		/* senders of the queued packets */
+	OK_SENDER,		/* processes that sent queued packets */
 	OK_MEMBER,		/* groups of a netlink socket */
 	OK_LISTENS,		/* memberships of a packet socket */
 	OK_TARGET,		/* files watched by an epoll set */
@@ -86,7 +85,7 @@ enum openkey {			/* keys with numbers in file "file/ID" of a
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* maximum count of numbers in a key */
+enum { OPEN_NUMBERS = 7 };	/* maximum number of values in a key */
 
 enum {				/* indexes into v[OK_SOCKET] */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
@@ -115,7 +114,7 @@ struct openline {		/* a line of a key that may be repeated */
 };
 
 struct makeopen {		/* an open file description */
-	uint64_t	 key;	/* its number in the record */
+	uint64_t	 key;	/* number of the open file in the record */
 	uint32_t	 id;	/* ID in files.img; 0: not written */
 	enum openkind	 type;
 	char		*path;	/* pointers are owned unless marked */
@@ -124,7 +123,7 @@ struct makeopen {		/* an open file description */
 	char		*space;	/* kind of the namespace, such as "net" */
 	char		*why;	/* reason why the file was not recorded in full
 				   or cannot be restored, or NULL */
-	enum makewhy	 kind;	/* kind of the reason in why */
+	enum makewhy	 kind;	/* kind of the reason in "why" */
 	uint8_t		*name;	/* address of a UNIX socket */
 	size_t		 namelen;
 	uint8_t		*peer;	/* address of the UNIX socket's peer */
@@ -156,7 +155,7 @@ struct makeopen {		/* an open file description */
 	unsigned int	 stdio;	/* only in an inode's first file: 1 + the
 				   standard descriptor of criu that replaces the
 				   file; 0: none */
-	bool		 stdio_noted; /* only in an inode's first file: stdio
+	bool		 stdio_noted; /* only in an inode's first file: "stdio"
 					 has been reported */
 	bool		 data;	/* only in an inode's first file: the inode's
 				   data has been written */
@@ -164,7 +163,7 @@ struct makeopen {		/* an open file description */
 	bool		 linked; /* "path" is not the name by which the file was
 				    opened */
 	bool		 used;	/* the file is open in a process to restore, or
-				   queued in a used socket */
+				   queued in a socket that is in use */
 	bool		 noted;	/* a note about this file has been recorded */
 	uint64_t	 mount;	/* ID of the mount on which the file was opened;
 				   0: unknown */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = 65534 }; /* overflowuid: stands for an ID that is not mapped */
+enum { NOBODY = 65534 }; /* overflowuid, used for unmapped IDs */
 
 /*
  * Read into ids the ID map (proc_pid_uid_map(5)) from the file called name in

@@ -19,7 +19,7 @@
 
 #include <sys/stat.h>
 
-enum criu_magic {		/* magic numbers: see include/magic.h of criu */
+enum criu_magic {		/* magic numbers; see magic.h of criu */
 	CRIU_COMMON = 0x54564319,
 	CRIU_INVENTORY = 0x58313116,
 	CRIU_PSTREE = 0x50273030,
@@ -54,14 +54,12 @@ enum criu_magic {		/* magic numbers: see include/magic.h of criu */
 	CRIU_IPC_SEM = 0x59573019
 };
 
-enum criu_machine {		/* values of mtype: see images/core.proto of
-				   criu */
+enum criu_machine { /* values of mtype; see images/core.proto of criu */
 	CRIU_AMD64 = 1,
 	CRIU_ARM64 = 3
 };
 
-enum criu_lock {		/* values of network_lock_method: see
-				   cr_options.h of criu */
+enum criu_lock { /* values of network_lock_method; see cr_options.h of criu */
 	CRIU_LOCK_IPTABLES = 0,
 	CRIU_LOCK_NFT = 1,
 	CRIU_LOCK_NONE = 2
@@ -73,8 +71,7 @@ enum criu_page {		/* flags of a pagemap entry */
 	PE_PRESENT = 4
 };
 
-enum criu_status {		/* status bits of a mapping: see include/image.h
-				   of criu */
+enum criu_status { /* status bits of a mapping; see include/image.h of criu */
 	CRIU_REGULAR = 1 << 0,
 	CRIU_VSYSCALL = 1 << 2,
 	CRIU_VDSO = 1 << 3,
@@ -91,8 +88,7 @@ enum criu_status {		/* status bits of a mapping: see include/image.h
 	CRIU_GUARD = 1 << 16
 };
 
-enum criu_fdtype {		/* file types: see images/fdinfo.proto of
-				   criu */
+enum criu_fdtype { /* file types; see images/fdinfo.proto of criu */
 	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
 	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
 	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
@@ -168,12 +164,14 @@ void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 struct made {			/* an image to be written */
 	char		*name;	/* owned */
 	struct buf	 b;	/* owned, unless "lent" is set */
-	bool		 lent; /* the data of b is borrowed from the snapshot */
+	bool		 lent; /* the data in "b" is borrowed from the
+				  snapshot */
 	struct proc	*pages;	/* borrowed; process that the pagemap is for,
 				   or NULL */
 	struct proc	*body;	/* borrowed; embedded file whose content,
 				   without holes, is written after b; or NULL */
-	uint64_t	 bodylen; /* size of body, with its holes */
+	uint64_t	 bodylen; /* size of the content of "body", with its
+				     holes */
 };
 
 struct mades {			/* the images of a directory */
@@ -262,7 +260,7 @@ struct pagemap {		/* a pagemap image, with the images it is
 	const struct imgdir *dir; /* borrowed; directory of the image */
 	char		*name;	/* owned; name of the image */
 	uint64_t	 page;	/* page size in bytes */
-	uint32_t	 id;	/* N of pages-N.img */
+	uint32_t	 id;	/* the number N in pages-N.img */
 	struct pages	*v;	/* owned; sorted by address, without overlaps */
 	size_t		 n;
 	struct source	*src;	/* borrowed; source of the pages; NULL: no

@@ -14,7 +14,7 @@ enum {
 	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* size of an FXSAVE area in bytes */
-	XFEATURES = 512, /* offset of XSTATE_BV: a bit for each part in use */
+	XFEATURES = 512, /* offset of XSTATE_BV, a bit mask of parts */
 	CS64 = 0x33
 };
 
@@ -31,7 +31,7 @@ enum {
 /* parts of xstate that criu restores, with their offsets in both layouts */
 static const struct part {
 	unsigned int	 bit;	/* bit number in XSTATE_BV */
-	size_t		 intel;	/* offset in Intel's layout */
+	size_t		 intel;	/* offset of the part in Intel's layout */
 	size_t		 amd;
 	size_t		 bytes;
 	size_t		 n;	/* number of elements in the field */
