@@ -183,7 +183,7 @@ trailer_most(const struct input *in, uint64_t pos)
 }
 
 /*
- * Read the last len bytes of stream in as the trailer t. Return 1; 0 with
+ * Read the last len bytes of the stream as the trailer t. Return 1; 0 with
  * errstr set if these bytes are not a valid trailer; or -1 with errstr set on a
  * read error.
  */

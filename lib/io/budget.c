@@ -33,7 +33,7 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * Return the number of bytes that were read from stream in, counted before
+ * Return the number of bytes that were read from the stream, counted before
  * decompression.
  */
 uint64_t
@@ -43,9 +43,9 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return the maximum number of bytes of memory that the data from stream in may
- * take. If the stream is not a regular file, the maximum grows as the stream is
- * read.
+ * Return the maximum number of bytes of memory that the data from the stream
+ * may take. If the stream is not a regular file, the maximum grows as the
+ * stream is read.
  */
 uint64_t
 input_room(const struct input *in)

@@ -40,8 +40,8 @@ write_both(int fd, struct iovec *v)
 }
 
 /*
- * Write the n bytes at data to fd, in frames of type letter. If n is 0, write
- * one empty frame. Return 0, or -1 with errno set.
+ * Write the n bytes at data to fd, in frames whose type is letter. If n is 0,
+ * write one empty frame. Return 0, or -1 with errno set.
  */
 int
 frame_write(int fd, char letter, const void *data, size_t n)

@@ -42,11 +42,11 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 }
 
 /*
- * If stream in is compressed with gzip or zstd, replace it by the decompressed
- * stream. The caller must not have skipped any bytes of it. A stream that we
- * wrote (snap(6)), in a regular file, has a known size and allows random
- * access. If salvage is set, this is so even if the stream is damaged; later
- * reads report the damage. Return 0, or -1 with errstr set.
+ * If the stream is compressed with gzip or zstd, replace it with the
+ * decompressed stream. The caller must not have skipped any bytes of it. A
+ * stream that we wrote (snap(6)), in a regular file, has a known size and
+ * allows random access. If salvage is set, this is so even if the stream is
+ * damaged; later reads report the damage. Return 0, or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)
@@ -73,7 +73,7 @@ input_gunzip(struct input *in, bool salvage)
 }
 
 /*
- * Return true if stream in is not compressed.
+ * Return true if the stream is not compressed.
  */
 bool
 input_plain(const struct input *in)

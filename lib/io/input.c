@@ -393,7 +393,7 @@ input_widen(struct input *in, uint64_t size)
 }
 
 /*
- * Treat position pos as the end of stream in. pos must not be before the
+ * Treat position pos as the end of the stream. pos must not be before the
  * current position.
  */
 void
@@ -406,7 +406,7 @@ input_cut(struct input *in, uint64_t pos)
 }
 
 /*
- * Add to sums all bytes of stream in that are skipped from now on. If sums is
+ * From now on, add to sums all bytes of the stream that are skipped. If sums is
  * NULL, stop doing that.
  */
 void

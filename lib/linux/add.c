@@ -125,9 +125,9 @@ live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
 }
 
 /*
- * Add process pid, which was found by name, user or cgroup, to the set arg.
- * Skip our guard and the readers of our output without a message, since the
- * user did not name them.
+ * Add process pid, which was found by name, user or cgroup, to the set that arg
+ * points to. Skip our guard and the readers of our output without a message,
+ * since the user did not name them.
  */
 static int
 chosen_add(void *arg, pid_t pid)

@@ -147,8 +147,8 @@ step_settle(const struct live *l, struct cloning *c)
 }
 
 /*
- * Perform step on the process of c, or on its clone. The steps must be
- * performed in the order of enum clonestep. Return 0, or -1 with errstr set.
+ * Perform the given step on the process of c, or on its clone. The steps must
+ * be performed in the order of enum clonestep. Return 0, or -1 with errstr set.
  * errno is ESRCH if the process has died.
  */
 int

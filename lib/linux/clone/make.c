@@ -223,7 +223,8 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
- * Perform step for each clone that was begun, except those that have failed.
+ * Perform the given step for each clone that was begun, except those that have
+ * failed.
  */
 static void
 clones_step(struct making *m, enum clonestep step)

@@ -164,9 +164,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in *set, which must be the variable local or
- * mounts. If n is not there yet, first read the mountinfo of process pid, which
- * must have a file of that file system mapped or open.
+ * Return true if number n is in *set; set must be &local or &mounts. If n is
+ * not there yet, first read the mountinfo of process pid, which must have a
+ * file of that file system mapped or open.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
