@@ -679,8 +679,8 @@ struct liveopts {
 				   is not root, the caller */
 	bool	 descendants;	/* also capture the descendants of all named
 				   processes */
-	bool	 restore;	/* record state that restoring needs, during
-				   the stop */
+	bool	 restore;	/* during the stop, also record the state that
+				   restoring needs */
 	bool	 datafiles;	/* also save unmodified pages of mapped data
 				   files */
 	bool	 no_inject;	/* inject no calls into a process */

@@ -29,11 +29,11 @@ embedded_issysv(const struct embedded *c)
 }
 
 /*
- * Compare embedded files a and b by device and inode. If both numbers are 0
- * (unknown), compare the paths instead. Last, compare whether they are System V
- * shared memory: its inode number is the segment's ID, and other shared memory
- * may have the same inode number. Return a number less than, equal to or
- * greater than 0, as strcmp(3) does.
+ * Compare embedded files a and b by device and inode. If all these numbers are
+ * 0 (unknown), compare the paths instead. Of two files with the same numbers,
+ * one that is System V shared memory is the greater: its inode number is the ID
+ * of the segment, and other shared memory may have the same inode number.
+ * Return a number less than, equal to or greater than 0, as strcmp(3) does.
  */
 int
 embedded_cmp(const struct embedded *a, const struct embedded *b)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { M_PID, M_MEMORY, M_OTHER }; /* indexes of columns; from M_OTHER on, there
-				      is one for each process, followed by
-				      NAME */
+enum { M_PID, M_MEMORY, M_OTHER }; /* indexes of columns; one column for
+				      each process begins at M_OTHER, and
+				      NAME follows */
 
 /*
  * Add process sp to m. l lists the pages of the process.

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-	SILENCE_MS = 10000,	/* time limit for the command's silence */
+	SILENCE_MS = 10000,	/* how long the command may be silent */
 	RESUME_MS = 60000,	/* time limit for resuming the processes */
 	END_MS = 10000		/* time limit for the command to end */
 };

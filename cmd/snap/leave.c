@@ -35,9 +35,9 @@ struct leaving {
 };
 
 /*
- * Keep the bytes near addr, an address in a register, in the snapshot. If stack
- * is true, addr is a stack pointer: also keep the whole mapping that contains
- * addr.
+ * Keep the bytes near addr in the snapshot. This address was found in a
+ * register. If stack is true, addr is a stack pointer: also keep the whole
+ * mapping that contains addr.
  */
 static void
 register_see(void *arg, uint64_t addr, bool stack)

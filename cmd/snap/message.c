@@ -57,8 +57,8 @@ say_kept(bool drop)
 }
 
 /*
- * End output out, to which snapshot s was written, and print the totals of s.
- * Return 0, or -1 with errstr set.
+ * Finish output out, to which snapshot s was written, and print the totals of
+ * s. Return 0, or -1 with errstr set.
  */
 int
 say_totals(const struct snap *s, struct output *out)

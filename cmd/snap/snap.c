@@ -58,8 +58,8 @@ write_procs(struct taking *k, struct snap6 *w)
 }
 
 /*
- * Take the stopped processes and write them. With -d, only check that they can
- * be restored. Return 0, or -1 with errstr set.
+ * Capture the stopped processes and write the snapshot. With -d, only check
+ * that the processes can be restored. Return 0, or -1 with errstr set.
  */
 static int
 write_live(struct taking *k)

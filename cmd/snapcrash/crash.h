@@ -49,7 +49,8 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 				       is too small */
 	char		 hook[PATH_MAX]; /* program run after each crash; "":
 					    none */
-	char		 socket[108];	/* socket for cores from the kernel */
+	char		 socket[108];	/* path of the socket to which the
+					   kernel sends cores */
 };
 
 struct crash {			/* a snapshot in the snapshot directory */

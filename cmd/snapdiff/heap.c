@@ -17,8 +17,9 @@
 enum {
 	HEAP_SPACE = 64 * KB * KB, /* size and alignment of the address range of
 				      a heap outside the main arena */
-	MAX_OTHERS = 16 * KB * KB, /* maximum number of bytes of other memory
-				      before the first chunk */
+	MAX_OTHERS = 16 * KB * KB, /* number of bytes in which to look for
+				      the first chunk of a heap; memory of
+				      other users may precede it */
 	START_TRIES = 64,
 	MAX_CACHES = 1 << 16
 };

@@ -75,9 +75,9 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * Set *l to the arenas of a process, which form a circle. One of them is at
- * address bins - off, and its free lists are at address bins. Return false if
- * the arenas found there do not form a circle.
+ * Follow the circular list of the arenas of a process, and set *l to these
+ * arenas. One arena should be at address bins - off, with its free lists at
+ * address bins. Return false if no such list is found there.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)

@@ -165,9 +165,9 @@ measure_classes(struct measures *l, const struct memory *m)
 }
 
 /*
- * Add to l two measures of the address range of w, a mapping of the last
- * moment: how much of it is mapped in m with the same class and permissions,
- * and how much of that has data.
+ * Add to l two measures of the address range of w, a mapping that the process
+ * has at the last moment. The first is how much of the range m maps with the
+ * same class and permissions. The second is how much of that has data.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)

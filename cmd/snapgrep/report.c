@@ -44,8 +44,8 @@ struct reporting {
 	size_t		 nv;
 };
 
-struct others {			/* identical matches; borrowed */
-	const struct held **v;
+struct others {			/* identical matches */
+	const struct held **v;	/* borrowed */
 	size_t		 n;
 };
 

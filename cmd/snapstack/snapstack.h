@@ -62,8 +62,9 @@ struct target {			/* a process and its memory */
 	size_t		 nkept;
 	uint64_t	 cost;	/* cost of memory reads so far: 1 for each
 				   access, plus 1 for each 32 bytes */
-	bool		 live;	/* the process is live and stopped, so no
-				   files are read */
+	bool		 live;	/* the process is live: it is held stopped,
+				   and this program is not confined yet, so
+				   no files are read */
 	bool		 released; /* only kept memory and mapped files can be
 				      read */
 	struct buf	 perfmap; /* names of the code that a live process

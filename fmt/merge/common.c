@@ -330,7 +330,8 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Return true if any process in the same part as process i is dropped.
+ * Return true if any process is dropped that is in the same part of the
+ * snapshot as process i.
  */
 static bool
 part_cut(const struct keeping *k, size_t i)

@@ -238,8 +238,9 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Count n more bytes of memory as needed to describe the stream of r. Return 0,
- * or -1 with errstr set if the sum is too much for a stream of this size.
+ * Add n to the number of bytes of memory that the description of the stream of
+ * r takes. Return 0, or -1 with errstr set if the sum is too much for a stream
+ * of this size.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

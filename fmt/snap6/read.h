@@ -13,8 +13,9 @@ enum {
 	HELD_RECORD = 128,	/* bytes of memory counted for a record,
 				   without its data */
 	HELD_PROC = 384,
-	HELD_SEGMENT = 288	/* bytes of memory counted for a segment, with
-				   its pieces in the view of its image */
+	HELD_SEGMENT = 288	/* bytes of memory counted for a segment,
+				   including its pieces in the view of its
+				   image */
 };
 
 struct damage {			/* damaged megabytes of a stream */

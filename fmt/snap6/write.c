@@ -30,8 +30,8 @@ struct snap6 {
 	struct progress	*progress;	/* borrowed, or NULL */
 	struct proc	*proc;		/* process being written */
 	const struct segment *seg; /* segment whose header was written last */
-	struct referred	 ref;		/* the common beginning of the most
-					   recent references */
+	struct referred	 ref;		/* image of the last reference, and how
+					   references to it begin */
 	bool		 lost; /* data of proc was lost after its proc record
 				  was written */
 	char		 why[256];

@@ -139,9 +139,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the index of the first name in the parent of a directory. The
- * directory is given by depth, which is at least 1, and first, as in
- * paths_isdir().
+ * Return the index of the first name in the parent of a directory. depth and
+ * first identify the directory, as in paths_isdir(). depth must be at least 1.
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

@@ -47,10 +47,11 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Count the kilobytes of segment seg, from kilobyte kb in extent e on, that
- * were already described as part of another image and have a known outcome.
- * Stop at the first that was not, or whose outcome is not known. Set *place to
- * the place of the first one counted. Return the count, which may be 0.
+ * Count kilobytes of segment seg, starting with kilobyte kb of the segment,
+ * which is in extent e. Count those that were already described as part of
+ * another image and whose outcome (how they were written) is known. Stop at the
+ * first other kilobyte. Set *place to the place of the first one counted.
+ * Return the count, which may be 0.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,

@@ -52,8 +52,8 @@ kept_add(struct dedup *d, uint64_t place)
 }
 
 /*
- * Return the number of consecutive places, starting at place, whose identities
- * are in the index.
+ * Return the number of consecutive places whose kilobytes have an identity in
+ * the index. Start at place, which must be such a place itself.
  */
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
@@ -247,11 +247,11 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Append the groups of pages of the window, starting with group g, to block b,
+ * Append the groups of pages of the window to block b, starting with group g,
  * and plan how to read them. The groups are consecutive in src, where group g
- * is at loc. Stop when b is full, or before a long run that was described
- * earlier; such a run becomes a block of its own. Return 0, or -1 with errstr
- * set.
+ * is at loc. Stop when b is full. Stop also before a long run of groups that
+ * were described earlier at consecutive places: such a run becomes a block of
+ * its own. Return 0, or -1 with errstr set.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -281,9 +281,9 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Append to block b kilobytes of extent e, from kilobyte kb of the segment on,
- * and plan how to read them. Append as many as fit, or none if they need a
- * block of their own and b is not empty. Return 0, or -1 with errstr set.
+ * Append kilobytes of extent e to block b, starting with kilobyte kb of the
+ * segment. Plan how to read them. Append as many as fit. If b is not empty and
+ * they need a block of their own, append none. Return 0, or -1 with errstr set.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,

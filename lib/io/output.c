@@ -416,8 +416,8 @@ output_free(struct output *o)
 }
 
 /*
- * Write the rest of o, and give its file its name. If this fails, a new file is
- * removed. o is freed in any case. Return 0, or -1 with errstr set.
+ * Write the rest of o. If its file is new, give the file its name, or remove it
+ * on failure. Free o in any case. Return 0, or -1 with errstr set.
  */
 int
 output_commit(struct output *o)

@@ -25,9 +25,10 @@ source_open(struct snap *s, const char *path)
 }
 
 /*
- * Make a source of snapshot s from stream in, a file of known size. Its
- * kilobytes are pitch bytes apart. A location in it is a position in the stream
- * plus in->origin. Return the source, or NULL with errstr set.
+ * Make a source of snapshot s that reads the stream *in, which must be a file
+ * of known size. The kilobytes of the source are pitch bytes apart in the file.
+ * A location in the source is a position in the stream plus in->origin. Return
+ * the source, or NULL with errstr set.
  */
 struct source *
 input_source(struct snap *s, struct input *in, uint32_t pitch)

@@ -81,12 +81,12 @@ live_free(struct live *l)
  * Begin to capture the stopped processes of set l into snapshot s. Record their
  * state, then clone and release them; without clones they stay stopped. Then
  * start a thread that reads the rest from the clones or the stopped processes.
- * This reader calls take() for each thread of a process, to make the small
- * files of snap(6); take() gets arg, the facts from /proc and ptrace(2), and
- * the files of the Linux record. The reader also calls the warn function. arg,
- * and the argument of the warn function, must stay valid until live_thaw().
- * live_next() returns what was captured. Return 0, or -1 with errstr set if
- * nothing can be captured.
+ * This thread calls take() for each thread of a process, to make the small
+ * files of snap(6). take() gets arg, the facts from /proc and ptrace(2), and
+ * the files of the Linux record. The thread also calls warn() of l->opts. The
+ * caller must keep arg, and the first argument of warn(), valid until
+ * live_thaw(). live_next() returns what was captured. Return 0, or -1 with
+ * errstr set if nothing can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)

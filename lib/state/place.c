@@ -99,8 +99,9 @@ part_id(const struct scan *t, struct scan *id, struct scan *before)
 }
 
 /*
- * Return true if an ID is that of a Podman pod. before is the text before the
- * ID. parent is the name of the parent of the cgroup.
+ * Return true if an ID that was found in the name of a cgroup is that of a
+ * Podman pod. before is the text before the ID in this name. parent is the name
+ * of the parent cgroup.
  */
 static bool
 is_podman(const struct scan *before, const struct scan *parent)

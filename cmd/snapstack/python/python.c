@@ -84,8 +84,8 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 
 /*
  * Look up the interpreter's symbols in memory and, if they are not there, in
- * files of the snapshot. If the process is live, do not read files: the process
- * is stopped, and this program is not confined yet.
+ * files of the snapshot. If the process is live, do not read files: it is being
+ * held stopped, and this program is not confined yet.
  */
 static void
 search(struct unwinder *u, struct search *f)

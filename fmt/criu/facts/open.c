@@ -21,10 +21,10 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Write to dir, which has room for size bytes, the directory that the name of
- * socket f is relative to: f->path without the name. Set dir to "" if the name
- * is not a relative path. Return false if the name is relative but the
- * directory is unknown.
+ * Find the directory that the name of socket f is relative to: f->path without
+ * the name at its end. Write it to dir, which has room for size bytes. Set dir
+ * to "" if the name is not a relative path. Return false if the name is
+ * relative but the directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)

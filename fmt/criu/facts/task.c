@@ -204,9 +204,9 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the ID that images use for the resources of process t. However, for a
- * descriptor table that t shares with an earlier process, images use the ID of
- * that process.
+ * Return the ID that images use for the resources of process t. This function
+ * ignores sharing: for a descriptor table that t shares with an earlier
+ * process, the caller must use the ID of that process.
  */
 uint32_t
 maketask_id(const struct maketask *t)

@@ -94,8 +94,9 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add to the set *leave the kinds that are named in list, separated by commas.
- * Return 0, or -1 with errstr set to a message that lists all valid names.
+ * Add kinds of reasons (enum makewhy) to the set *leave. The string list has
+ * their names, separated by commas. Return 0, or -1 with errstr set to a
+ * message that lists all valid names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)

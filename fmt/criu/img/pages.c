@@ -145,9 +145,10 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m, unless bytes is 0. Fail if the size of the image
- * is less than bytes: criu would loop forever on it. Fail also if the size is
- * not a multiple of the page size: the image is then damaged.
+ * Open the pages image of m, unless bytes is 0. bytes is the size that the
+ * pagemap requires. Fail if the image is smaller: criu would loop forever on
+ * it. Fail also if its size is not a multiple of the page size: such an image
+ * is damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)

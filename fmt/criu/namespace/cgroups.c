@@ -96,10 +96,11 @@ roots_read(struct criumake *m)
 }
 
 /*
- * If the root process was not in snap's cgroup namespace, read the roots of its
- * own one, which criu then creates. Record a note if the roots are unknown.
- * criu restores all processes in one cgroup namespace: record a note for each
- * process that was in a different one from the root process.
+ * If the root process was in a cgroup namespace other than snap's, read the
+ * roots of that namespace, so that criu creates one like it. Record a note if
+ * the roots are unknown. criu restores all processes in one cgroup namespace.
+ * Record a note for each process that was in a different one from the root
+ * process.
  */
 static int
 space_read(struct criumake *m)

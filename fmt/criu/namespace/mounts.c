@@ -57,8 +57,8 @@ files_write(struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Add options to criu's command line for the root directory and for mounts that
- * are bound from outside.
+ * Add options to criu's command line for the root directory and for bind mounts
+ * whose source is outside the mount namespace.
  */
 static int
 command_report(struct criumake *m)

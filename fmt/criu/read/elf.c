@@ -36,8 +36,8 @@ same_id(struct criureader *r, const struct source *src,
 }
 
 /*
- * Return a source with the bytes of mapped file f, or NULL if this machine does
- * not have the file unchanged.
+ * Return a source with the bytes of mapped file f. Return NULL if this machine
+ * has no file of that name, or if the file may have changed.
  */
 struct source *
 criuelf_source(struct criureader *r, struct criufile *f)

@@ -238,7 +238,7 @@ gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 		off += h.len;
 		t->size += h.raw;
 	} while (h.raw > 0);
-	t->n--; /* do not count the empty member, whose offset is the end */
+	t->n--; /* do not count the empty member; its entry marks the end */
 	return off == end;
 }
 

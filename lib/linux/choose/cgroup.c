@@ -222,9 +222,10 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Search the cgroups of process pid for components that match the name in arg,
- * a struct seek. Search all hierarchies of one rank before those of the next,
- * and stop after a rank with a match. Return 0, or -1 with errstr set.
+ * Search the cgroup paths of process pid for components that match the name in
+ * arg, a struct seek. cgroup_rank() gives the rank of each hierarchy. Search
+ * all hierarchies of one rank before those of the next, and stop after a rank
+ * with a match. Return 0, or -1 with errstr set.
  */
 static int
 seek_process(void *arg, long pid)

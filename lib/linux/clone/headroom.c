@@ -52,7 +52,7 @@ struct room {			/* a limit that several processes share */
 	/* unit of limit, used and promised: bytes, or processes and threads */
 	uint64_t	 limit;	/* UINT64_MAX: no limit */
 	uint64_t	 used;	/* usage before the first clone was made */
-	uint64_t	 promised; /* amount promised to clones */
+	uint64_t	 promised; /* amount reserved for clones */
 };
 
 struct headroom {

@@ -55,7 +55,7 @@ clone_ready(struct lproc *p)
 		if (t->hold == HOLD_BUSY)
 			return errstr_set("thread %d does not stop", t->tid);
 		if (t->hold == HOLD_FOREIGN)
-			return 0;	/* the user was warned already */
+			return 0;	/* the user has been warned */
 		if (t->hold == HOLD_STOPPED)
 			ours = true;
 	}

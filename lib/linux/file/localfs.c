@@ -164,9 +164,10 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in *set; set must be &local or &mounts. If n is
- * not there yet, first read the mountinfo of process pid, which must have a
- * file of that file system mapped or open.
+ * Return true if n is in *set. If set is &local, n is a device number, and
+ * process pid must have a file on that device mapped or open. If set is
+ * &mounts, n is a mount ID, which must be visible to process pid. If n is not
+ * there yet, first read the mountinfo of process pid.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)

@@ -49,11 +49,11 @@ struct inject {
 	bool		 entered;	/* registers for a call of ours were
 					   loaded into the thread */
 	bool		 going;		/* the thread is running to the next
-					   entry or exit of a system call */
+					   system-call entry or exit */
 	uint64_t	 since; /* when "going" was set, in ms, as returned by
 				   now_ms() */
-	bool		 halting;	/* PTRACE_INTERRUPT was sent, and the
-					   stop has not been waited for */
+	bool		 halting;	/* PTRACE_INTERRUPT was sent, but we
+					   have not waited for the stop yet */
 	bool		 cloned;	/* a clone exists; the thread has yet
 					   to leave clone(2) */
 	bool		 gone;		/* the process has died */

@@ -18,10 +18,10 @@ enum {
 };
 
 /*
- * Return true if n pages exist, so that writing to them adds no page and waits
- * for no handler of userfaultfd(2). The array entry has the pagemap entries of
- * these pages. If alone is set, also require that no other process maps the
- * pages, so that writing to them copies none.
+ * Return true if n pages exist, so that writing to them neither adds a page nor
+ * waits for a userfaultfd(2) handler. The pagemap entries of these pages are in
+ * entry. If alone is set, also require that no other process maps the pages, so
+ * that writing to them copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)

@@ -44,8 +44,8 @@ inject_refused(struct inject *inj, const char *what)
 }
 
 /*
- * Set errstr to say that a thread has died: tid, which is the thread of inj or
- * its clone. Return -1.
+ * Set errstr to say that thread tid has died. This is the thread of inj or its
+ * clone. Return -1.
  */
 static int
 inject_over(struct inject *inj, pid_t tid)

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 5 }; /* maximum number of attempts to read mappings that do not
-		       change meanwhile */
+enum { TRIES = 5 }; /* maximum number of attempts to read the mappings without
+		       a change meanwhile */
 
 struct query {			/* struct procmap_query of linux/fs.h */
 	uint64_t	 size;

@@ -15,8 +15,8 @@
 enum {
 	SWAP_TYPES = 23,	/* number of entry types that stand for swap
 				   areas in every kernel; see linux/swap.h */
-	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold its
-			 type */
+	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold the
+			 type of a swap entry */
 };
 
 struct usage {

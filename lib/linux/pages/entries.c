@@ -15,7 +15,7 @@
 
 enum {
 	LEAST = 64, /* number of entries to read first after a hole */
-	MOST = 8192 /* minimum size of walk.v, in entries */
+	MOST = 8192 /* walk.v has room for at least this many entries */
 };
 
 /* bits of kpageflags: linux/kernel-page-flags.h */

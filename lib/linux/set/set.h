@@ -258,8 +258,8 @@ struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* tree of the processes, by process ID */
 
-	/* Each of these is owned by the file named beside it, and NULL until
-	   that has made it. */
+	/* Each of these is owned by the source file named beside it, and is
+	   NULL until that file makes it. */
 	struct carries	*carries;	/* file/carry.c */
 	struct prepared	*prepared;	/* file/prepared.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */

@@ -44,10 +44,10 @@ round_ending(struct round *r)
 
 /*
  * Handle process p, into which no call can be injected; errstr says why. Write
- * the reason to rec, the record of p, and warn the user. If p does not stand
- * still, the user was already warned of that. In that case report at most that
- * p cannot be cloned, and not even this if another process traces p or if the
- * first thread of p has not stopped.
+ * the reason to rec, the record of p, and warn the user. If p has no clone and
+ * its memory can still change, the user was already warned of that. Then report
+ * at most that p cannot be cloned. Do not report even this if another process
+ * traces p or if the first thread of p has not stopped.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *rec)

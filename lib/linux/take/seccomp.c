@@ -58,7 +58,8 @@ filter_number(struct live *l, const void *data, size_t len,
 
 /*
  * Add the seccomp(2) filters of thread tid, which is stopped, to record rec,
- * beginning with the oldest. Set l remembers them.
+ * beginning with the oldest. Keep in l the filters that were found, so that
+ * each is recorded once.
  */
 void
 filters_record(struct live *l, pid_t tid, struct filelist *rec)

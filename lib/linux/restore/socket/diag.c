@@ -103,8 +103,8 @@ reply_take(void *arg, const struct netmessage *m)
 /*
  * Send a sock_diag(7) request of n bytes in the network namespace of the
  * process of t. Set *r to the body of the answer. If place is not 0, request
- * all sockets of the kind, and use the answer that has the inode of t at byte
- * offset place. Return false if there is no answer.
+ * all sockets of the protocol family, and use the answer that has the inode of
+ * t at byte offset place. Return false if there is no answer.
  */
 bool
 diag_ask(struct filerec *t, const void *request, size_t n, size_t place,

@@ -347,8 +347,8 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 
 /*
  * Read what is waiting in socket fd into q. o says whether fd is a stream, and
- * limits the cost. Restore SO_PEEK_OFF to offset afterwards. Return 1 if all
- * was read, otherwise an errno.
+ * how much reading may cost at most. Restore SO_PEEK_OFF to offset afterwards.
+ * Return 1 if all was read, otherwise an errno.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
