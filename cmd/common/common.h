@@ -247,7 +247,7 @@ struct tableopts {		/* options for tables; all zero: the defaults */
 	{ 'n', "noheadings", NULL, "omit headings and totals",		\
 	    .flag = &(t).bare },					\
 	{ 'o', "columns", "list",					\
-	    "print these columns; +list: also these",			\
+	    "print these columns (+list: add these)",			\
 	    .word = &(t).list }
 
 struct table;

@@ -216,7 +216,7 @@ snap_all(struct taking *k)
 	if (!is_again(k))
 		return -1;
 	snprintf(text, sizeof text, "%s: taking all processes again, stopped "
-	    "until they are written", snap_errstr());
+	    "until everything is written", snap_errstr());
 	say(NULL, text);
 	live_free(k->live);
 	output_abort(k->out);

@@ -27,7 +27,7 @@ static const struct opt opts[] = {
 	{ '1', "last", NULL, "list only the last crash", .flag = &last },
 	{ 'c', "config", "file",
 	    "read this instead of /etc/snapcrash.conf", .word = &config },
-	{ OPT_LONG, "columns", "list", "list these columns; +list: also these",
+	{ OPT_LONG, "columns", "list", "list these columns (+list: add these)",
 	    .word = &how.table.list },
 	{ 'J', "json", NULL, NULL, .flag = &how.table.json },
 	{ 'j', "json", NULL, "print JSON, one object per crash",

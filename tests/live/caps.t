@@ -60,7 +60,7 @@ daemon "$targets/jailed"
 with "$smallest sys_admin" -l "$pid"
 is "$rc $err" "0 " "seccomp, with CAP_SYS_ADMIN: a whole snapshot"
 with "$smallest" -l "$pid"
-is "$rc $err" "0 snap: process N cannot be cloned: its seccomp(N) filters cannot be suspended: all processes stay stopped until they are written" \
+is "$rc $err" "0 snap: process N cannot be cloned: its seccomp(N) filters cannot be suspended: all processes stay stopped until everything is written" \
     "seccomp, without: said so"
 check snap "$pid" "seccomp, without: memory"
 unnoticed "$pid" "seccomp: not noticed"

@@ -66,7 +66,7 @@ if make_group; then
 	snap -l -o "$tmp/snap" "$pid"
 	is "$rc ${err/ [T\/]*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
 cloned: its clone may need N kilobytes, but GROUP has only N left of its limit \
-of N: all processes stay stopped until they are written 0" "no room for a clone: taken"
+of N: all processes stay stopped until everything is written 0" "no room for a clone: taken"
 	one_instant "no room for a clone: one instant"
 	unnoticed "$pid" "no room for a clone: not noticed"
 else
@@ -105,7 +105,7 @@ for ((i = 0; i < 50; i++)); do
 done
 is "$rc $(sed "s/\<$pid\>/N/g" "$tmp/err")" \
     "0 snap: memory of N: its clone was killed: taking all processes \
-again, stopped until they are written" "a clone is killed: all are taken again"
+again, stopped until everything is written" "a clone is killed: all are taken again"
 one_instant "a clone is killed: one instant"
 unnoticed "$pid" "a clone is killed: not noticed"
 

@@ -62,8 +62,8 @@ else
 		echo "$rc $err"
 	done >"$tmp/said"
 	is "$(grep -vx '0 ' "$tmp/said" | sort -u)" "0 snap: process N cannot \
-be cloned: its memory is managed by userfaultfd(N): all processes stay stopped until they \
-are written" "under userfaultfd by turns: taken, without a clone while it is"
+be cloned: its memory is managed by userfaultfd(N): all processes stay stopped until \
+everything is written" "under userfaultfd by turns: taken, without a clone while it is"
 	is "$(wc -l <"$tmp/said")" 24 "under userfaultfd by turns: let go"
 fi
 finish 10

@@ -107,7 +107,7 @@ if is_root; then
 	target "$targets/anon"
 	"${as[@]}" prlimit --nproc=1 -p "$pid"
 	snap -l -o "$tmp/pub/live" "$pid"
-	is "$rc $err" "0 snap: process N cannot be cloned: user N may have N processes and threads, and has room for 0 more: all processes stay stopped until they are written" \
+	is "$rc $err" "0 snap: process N cannot be cloned: user N is limited to N processes and threads, and has room for 0 more: all processes stay stopped until everything is written" \
 	    "no more processes: said, and taken"
 	check "$tmp/pub/live" "$pid" "no more processes: what it holds"
 	unnoticed "$pid" "no more processes: noticed nothing"

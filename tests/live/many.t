@@ -52,7 +52,7 @@ EOF
 target python3 "$tmp/shared.py"
 prlimit --nofile=512:512 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/\<[0-9][0-9a-f]*\>/N/g' "$tmp/err")" \
-    "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): cannot copy more shared files than a third of RLIMIT_NOFILE (N): all processes stay stopped until they are written" \
+    "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): cannot copy more shared files than a third of RLIMIT_NOFILE (N): all processes stay stopped until everything is written" \
     "shared mappings: stopped where that takes fewer descriptors"
 is "$(PYTHONPATH="$tests/live" python3 "$tmp/numbers.py" "$tmp/snap" "$pid" \
     "$lines")" "250 numbers, 0 of them wrong" "shared mappings: all are there"

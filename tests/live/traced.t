@@ -133,7 +133,7 @@ parent=$pid
 snap -o "$tmp/snap" "$parent"
 is "$rc $err" "1 snap: process N shares the memory of process N but is not captured: it keeps running, and may change the memory during the capture
 snap: thread N of process N does not stop (it was in state D): captured without its registers
-snap: process N cannot be cloned: thread N does not stop: all processes stay stopped until they are written" \
+snap: process N cannot be cloned: thread N does not stop: all processes stay stopped until everything is written" \
     "vfork: the parent is taken"
 snap -r -o "$tmp/snap" "$parent"
 is "$rc" 1 "vfork: both are taken"
@@ -146,11 +146,11 @@ target "$targets/sharer"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$pid"
 is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid but is not captured: it keeps running, and may change the memory during the capture
-snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all processes stay stopped until they are written" \
+snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all processes stay stopped until everything is written" \
     "who shares the memory, and runs"
 snap -l -o "$tmp/snap" "$child"
 is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child but is not captured: it keeps running, and may change the memory during the capture
-snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all processes stay stopped until they are written" \
+snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all processes stay stopped until everything is written" \
     "the other way round, with clones"
 snap -o "$tmp/snap" "$pid" "$child"
 is "$rc $err" "0 " "both are named"

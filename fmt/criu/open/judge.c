@@ -200,8 +200,8 @@ makejudge_opens(struct criumake *m)
 	round = 0;
 	do {
 		if (++round > ROUNDS)
-			return errstr_set("chain of files that need each other "
-			    "is too long");
+			return errstr_set("file dependency chain is too "
+			    "long");
 		ends_find(m);
 		if (makequeue_order(m) == -1)
 			return -1;

@@ -260,7 +260,7 @@ gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
 		return errstr_set("the checksum of its contents is %08lx; "
 		    "expected %08lx", sum, (uLong)num_get(tail, 4));
 	if (h->raw != num_get(tail + 4, 4))
-		return errstr_set("contains %zu bytes, but its end claims "
+		return errstr_set("contains %zu bytes, but its trailer claims "
 		    "%ju", h->raw, (uintmax_t)num_get(tail + 4, 4));
 	return 0;
 }

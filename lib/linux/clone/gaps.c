@@ -376,7 +376,7 @@ keep_readclone(struct keeping *k)
 	if (k->of.whole)
 		return 0;
 	if (proc_read(k->of.clone, 0, "maps", &maps) == -1)
-		return errstr_sys("its clone");
+		return errstr_sys("cannot read its clone");
 	rc = vmas_parse(&k->clone, maps.data, maps.len);
 	free(maps.data);
 	return rc;

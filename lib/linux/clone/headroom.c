@@ -143,8 +143,8 @@ room_take(struct room *r, const struct claim *c)
 		    (uintmax_t)r->limit / KB);
 	if (r->kind == CGROUP_TASKS &&
 	    !places_enough(room_left(r, r->used), r->promised + 1))
-		return errstr_set("%s may have %ju processes and threads, "
-		    "and has room for %ju more", r->name,
+		return errstr_set("%s is limited to %ju processes and "
+		    "threads, and has room for %ju more", r->name,
 		    (uintmax_t)r->limit, (uintmax_t)left);
 	r->promised += r->kind == CGROUP_MEMORY ? c->bytes : 1;
 	return 0;

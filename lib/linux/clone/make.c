@@ -332,7 +332,7 @@ clones_make(struct live *l, struct snap *s)
 	clones_kill(l);
 	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all processes stay "
-	    "stopped until they are written", m.failed->pid, m.why);
+	    "stopped until everything is written", m.failed->pid, m.why);
 	gaps_drop(l);
 	return false;
 }

@@ -102,8 +102,8 @@ carry_freeze(struct live *l, const struct lproc *p, const char *path,
     struct targetfile *f)
 {
 	if (shmcopy_make(l, p, f->fd, &f->st) == -1) {
-		live_say(l, "%s: %s: all processes stay stopped until they "
-		    "are written", path, snap_errstr());
+		live_say(l, "%s: %s: all processes stay stopped until "
+		    "everything is written", path, snap_errstr());
 		l->opts.clone = false;
 		return 0;
 	}

@@ -199,8 +199,8 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 		}
 	close(s.pagemap);
 	if (!gadgets_whole(g))
-		return errstr_set("instructions for a system call not found "
-		    "in its memory");
+		return errstr_set("found no system call instruction in its "
+		    "memory");
 	seek_remember(&s, l);
 	return 0;
 }

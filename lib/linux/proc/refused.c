@@ -76,8 +76,9 @@ proc_refused(pid_t pid)
 	struct stat st;
 
 	if (scope > 2)
-		return errstr_set("process %d: kernel.yama.ptrace_scope is %d: "
-		    "it cannot be traced until a reboot with a lower value",
+		return errstr_set("process %d cannot be traced: "
+		    "kernel.yama.ptrace_scope is %d, which only a reboot can "
+		    "lower",
 		    pid, scope);
 	if (geteuid() == 0 && is_outside(pid))
 		return errstr_set("process %d is outside of your user "

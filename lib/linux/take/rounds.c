@@ -63,7 +63,7 @@ observe(struct live *l, struct lproc *p, struct filelist *rec)
 	else if (l->opts.clone && !lproc_has(p, HOLD_FOREIGN) &&
 	    TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED)
 		live_say(l, "process %d cannot be cloned: %s: all processes "
-		    "stay stopped until they are written", p->pid,
+		    "stay stopped until everything is written", p->pid,
 		    snap_errstr());
 }
 

@@ -34,7 +34,7 @@ modes_record(struct filerec *t, unsigned long request, const char *key)
 	size_t i;
 
 	if (call_ioctl(t->dup, request, &m) == -1) {
-		tell_why(t, "cannot read its modes");
+		tell_why(t, "cannot read its terminal settings");
 		return;
 	}
 	buf_printf(&t->out, "%s %x %x %x %x %u\n%scc ", key, m.flags[0],
