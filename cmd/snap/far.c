@@ -34,6 +34,7 @@ struct far {
 	int		 fd;	/* owned; socket to the command */
 	pthread_t	 thread; /* thread that reads fd */
 	atomic_bool	 ending; /* far_end() was called */
+	atomic_bool	 undone; /* the processes have not run there */
 	atomic_bool	 went;	/* the far side may resume the processes */
 	pthread_mutex_t	 lock;	/* protects the members below */
 	pthread_cond_t	 changed;
@@ -80,7 +81,7 @@ far_line(struct far *f, const char *line)
 		return;
 	}
 	if (strncmp(line, "undone ", 7) == 0) {
-		f->went = false;
+		f->undone = true;
 		far_fail(f, line + 7);
 		return;
 	}
@@ -124,7 +125,7 @@ far_byte(struct far *f, char *c, uint64_t heard)
 	ssize_t n;
 
 	for (;;) {
-		if ((f->ending || f->last != ANSWER_NONE) &&
+		if ((f->ending || heard != 0) &&
 		    now_ms() - heard > SILENCE_MS) {
 			far_fail(f, "--to: the command is silent for more "
 			    "than 10 seconds");
@@ -146,7 +147,7 @@ far_read(void *far)
 {
 	struct far *f = far;
 	char line[sizeof f->why];
-	uint64_t heard = now_ms();
+	uint64_t heard = 0;
 	size_t n = 0;
 	char c;
 
@@ -196,12 +197,15 @@ far_exec(const char *command, int fd)
 struct far *
 far_begin(const char *command)
 {
+	pthread_condattr_t attr;
 	struct far *f;
 	int fd[2];
 
 	f = must(calloc(1, sizeof *f));
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->changed, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->changed, &attr);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) == -1 ||
 	    (f->pid = fork()) == -1)
 		err(1, "--to");
@@ -227,7 +231,7 @@ far_await(struct far *f, enum answer answer)
 	struct timespec until;
 	int rc = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += RESUME_MS / 1000;
 	pthread_mutex_lock(&f->lock);
 	while (f->last < answer && rc == 0)
@@ -273,7 +277,7 @@ far_go(struct far *f)
 bool
 far_went(const struct far *f)
 {
-	return f->went;
+	return f->went && !f->undone;
 }
 
 /*

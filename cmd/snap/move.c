@@ -120,7 +120,8 @@ move_go(struct live *l, struct far *f)
 		say(NULL, "the processes stay stopped here: they may run on "
 		    "the far side; find out whether they do");
 		say_pids("if they run there, end them here: kill -KILL", &pids);
-		say_pids("if they do not, resume them here: kill -CONT", &pids);
+		say_pids("if they do not, first end them and criu there, then "
+		    "resume them here: kill -CONT", &pids);
 	}
 	buf_free(&pids);
 	return rc;
@@ -143,7 +144,9 @@ move_far(struct live *l, struct output *o, struct far *f)
 		return -1;
 	signals_hold(&old);
 	rc = move_go(l, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	/* otherwise a signal must not end us before the messages are printed */
+	if (rc == 0 || !far_went(f))
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
 

@@ -38,6 +38,8 @@ enum {
 };
 
 static const char variable[] = "SNAPLOAD_RECEIVE"; /* the value is PID:FD:FD */
+/* signals that ask us to end */
+static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 static const char detached[] = "criu restore -d ";
 
 static struct {
@@ -309,6 +311,7 @@ criu_start(const struct buf *command)
 {
 	struct buf b = { 0 };
 	int said[2], go[2], rc;
+	size_t i;
 
 	if (pipe2(said, O_CLOEXEC) == -1 || pipe2(go, O_CLOEXEC) == -1)
 		return errstr_sys("criu");
@@ -324,6 +327,9 @@ criu_start(const struct buf *command)
 	if (rc == 0 && (job.criu = fork()) == -1)
 		rc = errstr_sys("criu");
 	if (rc == 0 && job.criu == 0) {
+		/* criu ends by itself, when the action script fails */
+		for (i = 0; i < sizeof ending / sizeof *ending; i++)
+			signal(ending[i], SIG_IGN);
 		(void)dup2(job.null, STDIN_FILENO);
 		(void)dup2(job.null, STDOUT_FILENO);
 		execl("/bin/sh", "sh", "-c", (char *)b.data, (char *)NULL);
@@ -605,7 +611,6 @@ move(int (*make)(const char *))
 int
 receive(const char *dir, int (*make)(const char *))
 {
-	static const int sig[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	enum outcome end = UNDONE;
 	char temporary[PATH_MAX];
 	pthread_t thread;
@@ -615,8 +620,9 @@ receive(const char *dir, int (*make)(const char *))
 	job.data = must(malloc(MAX_FRAME));
 	if ((job.null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
 		err(1, "/dev/null");
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		signal(sig[i], on_end);
+	for (i = 0; i < sizeof ending / sizeof *ending; i++)
+		if (signal(ending[i], SIG_IGN) != SIG_IGN)
+			signal(ending[i], on_end);
 	signal(SIGPIPE, SIG_IGN);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if ((errno = worker_start(&thread, beat, NULL)) != 0)

@@ -22,6 +22,7 @@
 #include "state/state.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum {
@@ -412,8 +413,13 @@ live_release(struct live *l)
 		(void)step_begin(&l->steps, STEP_RELEASE);
 	tcphold_end(l, l->parked);
 	passed_close(l);
-	TAILQ_FOREACH(p, &l->procs, entry)
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		/* a SIGCONT since live_park() has removed the first one */
+		if (l->parked && lproc_istaken(p) &&
+		    lproc_has(p, HOLD_STOPPED))
+			(void)kill(p->pid, SIGSTOP);
 		threads_release(p);
+	}
 	live_unboost(l);
 	live_mark(l, false);
 }

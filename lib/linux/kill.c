@@ -3,6 +3,7 @@
  * run again here.
  */
 #include "clock.h"
+#include "linux/proxy/proxy.h"
 #include "linux/restore/open/open.h"
 #include "linux/restore/socket/socket.h"
 #include "linux/stop/stop.h"
@@ -70,8 +71,13 @@ live_park(struct live *l, struct buf *pids)
 	const struct lproc *p;
 
 	take_finish(l);
-	if (tcpunlock_leave(true) == -1)
+	/* the time limit of the stop may be used up */
+	proxy_hold(false);
+	if (tcpunlock_leave(true) == -1) {
+		/* it may be left locked: report how to unlock it */
+		tcphold_end(l, true);
 		return errstr_wrap("TCP connections");
+	}
 	l->parked = true;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
@@ -83,20 +89,24 @@ live_park(struct live *l, struct buf *pids)
 
 /*
  * Undo live_park(). As the processes are still stopped, SIGCONT removes the
- * pending SIGSTOP; a process that handles SIGCONT receives it.
+ * pending SIGSTOP; a process that handles SIGCONT receives it. A process that
+ * was stopped before it was captured stays so.
  */
 void
 live_unpark(struct live *l)
 {
-	const struct lproc *p;
+	const struct lthread *t;
+	struct lproc *p;
 
 	if (!l->parked)
 		return;
 	l->parked = false;
 	(void)tcpunlock_leave(false);
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (lproc_isheld(p))
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		t = lproc_leader(p);
+		if (lproc_isheld(p) && (t == NULL || t->state != 'T'))
 			(void)kill(p->pid, SIGCONT);
+	}
 }
 
 /*

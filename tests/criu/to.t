@@ -101,7 +101,7 @@ settled() {
 	if [ -n "$now" ] && [[ $(ps -o stat= -p "$now") == T* ]]; then
 		# a snap that was killed prints nothing
 		[ "$ended" -gt 128 ] ||
-		    grep -q "kill -CONT $first" "$tmp/err" || echo 'no message'
+		    grep -q "resume them here: kill -CONT $first" "$tmp/err" || echo 'no message'
 		[ "$ended" -ne 0 ] || echo 'exit 0'
 		# a criu that was killed may leave processes that do not run
 		n=$(lines)

@@ -138,7 +138,8 @@ line_parse(struct makemount *t, char *line)
 		if (strcmp(types[i].name, t->type) == 0)
 			t->code = types[i].code;
 	/* the root of a mount of nsfs is a name such as net:[4026531840] */
-	return *t->root != '\0' && *t->point == '/';
+	return (*t->root == '/' || strcmp(t->type, "nsfs") == 0) &&
+	    *t->point == '/';
 }
 
 /*
