@@ -297,8 +297,8 @@ images_receive(int (*make)(const char *), struct buf *command)
 		    "to restore");
 	if (rc == 0 && strncmp((char *)command->data, detached,
 	    sizeof detached - 1) != 0)
-		rc = errstr_set("the processes use a terminal, and there is none "
-		    "here");
+		rc = errstr_set("the processes use a terminal, and there is "
+		    "none here");
 	return rc;
 }
 

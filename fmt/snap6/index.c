@@ -294,7 +294,8 @@ read_index(struct reader *r)
 	if (rc == 0 && !r->o->salvage)
 		rc = reader_check(r, 0, x.c.at);
 	if (rc == 0 && x.c.at > r->trailer.bytes)
-		rc = errstr_set("the first line extends past the end of the stream");
+		rc = errstr_set("the first line extends past the end of "
+		    "the stream");
 	if (rc == 0 && (x.indexed = indexed_new(r)) == NULL)
 		rc = -1;
 	while (rc == 0 && x.c.left > 0)

@@ -291,7 +291,8 @@ live_look(struct live *l)
 		prepared_make(l, most);
 		return 0;
 	}
-	live_say(l, "%s: all processes stay stopped until everything is written",
+	live_say(l, "%s: all processes stay stopped until everything is "
+	    "written",
 	    snap_errstr());
 	l->opts.clone = false;
 	return 0;

@@ -689,7 +689,8 @@ test_refused(void **state)
 		    "beyond 2^64" },
 		{ "vma-order", "/mm-7.img: mapping 2 at 400000: begins "
 		    "below the end of the mapping at 403000" },
-		{ "vma-empty", "mapping 1 at 400000: empty or not page-aligned" },
+		{ "vma-empty", "mapping 1 at 400000: empty or not "
+		    "page-aligned" },
 		{ "vma-unaligned", "mapping 1 at 400000: empty or not "
 		    "page-aligned" },
 		{ "vma-file", "mapping 1 at 400000: no file 999" },
