@@ -40,7 +40,7 @@ taken() {
 		until_true went_on
 		cat
 	} >"$tmp/snap"
-	is "${PIPESTATUS[0]} $(grep -c 'may have [0-9]* processes and threads' \
+	is "${PIPESTATUS[0]} $(grep -c 'is limited to [0-9]* processes and threads' \
 	    "$tmp/err")" "0 $2" "$1: taken" || diag <"$tmp/err"
 	try "$1: it is whole" "$BUILD/snapls" -c "$tmp/snap"
 	let_go "$pid" "$1: let go"
