@@ -4,7 +4,10 @@
  * malloc(3) of glibc does. A child that was forked while another thread held a
  * lock of the allocator waits for that lock for ever.
  */
+#include <sys/auxv.h>
+
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@ void *__interceptor_aligned_alloc(size_t, size_t);
 int __interceptor_posix_memalign(void **, size_t, size_t);
 char *__interceptor_strdup(const char *);
 void __interceptor_free(void *);
+void __lsan_ignore_object(const void *);
 
 /* a thread that allocates holds it for reading; fork(2) for writing */
 static pthread_rwlock_t allocating = PTHREAD_RWLOCK_INITIALIZER;
@@ -46,6 +50,22 @@ hold_off_fork(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
+/*
+ * Return p, memory that the code at address caller allocated. The leak checker
+ * ignores what the dynamic linker allocates; it sees us as the caller instead,
+ * so it has to be told.
+ */
+static void *
+allocated(void *p, const void *caller)
+{
+	enum { LINKER = 1 << 19 };	/* more than the dynamic linker's size */
+	const uintptr_t base = getauxval(AT_BASE);
+
+	if (p != NULL && (uintptr_t)caller - base < LINKER)
+		__lsan_ignore_object(p);
+	return p;
+}
+
 #define LOCKED(type, call) do { \
 	pthread_rwlock_rdlock(&allocating); \
 	type result = call; \
@@ -53,28 +73,31 @@ hold_off_fork(void)
 	return result; \
 } while (0)
 
+#define CALLER __builtin_return_address(0)
+
 void *
 malloc(size_t size)
 {
-	LOCKED(void *, __interceptor_malloc(size));
+	LOCKED(void *, allocated(__interceptor_malloc(size), CALLER));
 }
 
 void *
 calloc(size_t n, size_t size)
 {
-	LOCKED(void *, __interceptor_calloc(n, size));
+	LOCKED(void *, allocated(__interceptor_calloc(n, size), CALLER));
 }
 
 void *
 realloc(void *p, size_t size)
 {
-	LOCKED(void *, __interceptor_realloc(p, size));
+	LOCKED(void *, allocated(__interceptor_realloc(p, size), CALLER));
 }
 
 void *
 aligned_alloc(size_t align, size_t size)
 {
-	LOCKED(void *, __interceptor_aligned_alloc(align, size));
+	LOCKED(void *, allocated(__interceptor_aligned_alloc(align, size),
+	    CALLER));
 }
 
 int

@@ -226,9 +226,12 @@ unload(void)
 	struct sources from = { 0 };
 	const struct joining join = { .from = &from, .path = job.path,
 	    .compress = job.compress, .verbose = verbose };
+	int rc;
 
 	sources_file(&from, job.dir);
-	return join_run(&join);
+	rc = join_run(&join);
+	sources_free(&from);
+	return rc;
 }
 
 /*
