@@ -58,8 +58,8 @@ hold_off_fork(void)
 static void *
 allocated(void *p, const void *caller)
 {
-	enum { LINKER = 1 << 19 };	/* more than the dynamic linker's size */
-	const uintptr_t base = getauxval(AT_BASE);
+	enum { LINKER = 1 << 19 };	/* more than the linker's size */
+	const uintptr_t base = (uintptr_t)getauxval(AT_BASE);
 
 	if (p != NULL && (uintptr_t)caller - base < LINKER)
 		__lsan_ignore_object(p);
