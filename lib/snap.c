@@ -30,8 +30,8 @@ embedded_issysv(const struct embedded *c)
 
 /*
  * Compare embedded files a and b by device and inode. If all these numbers are
- * 0 (unknown), compare the paths instead. Of two files with the same numbers,
- * one that is System V shared memory is the greater: its inode number is the ID
+ * 0 (unknown), compare the paths instead. If the numbers are the same, System V
+ * shared memory is greater than another file: its inode number is the ID
  * of the segment, and other shared memory may have the same inode number.
  * Return a number less than, equal to or greater than 0, as strcmp(3) does.
  */

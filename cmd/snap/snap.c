@@ -151,8 +151,8 @@ ask(struct taking *k, const struct liveopts *o)
 	struct live *l;
 	int rc;
 
-	/* The processes are looked at again later: what is seen now may be
-	   out of date then, and messages would come twice. */
+	/* Another set is captured later. The facts in this one may be out of
+	   date then, and its messages would appear twice. */
 	quiet.warn = ignore;
 	l = live_new(&quiet);
 	rc = l == NULL || sources_add(&k->job->sources, l) == -1 ? -1 :

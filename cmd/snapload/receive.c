@@ -8,6 +8,7 @@
  * fails before that, or the other side is gone, criu kills the processes.
  */
 #include "receive.h"
+#include "full.h"
 #include "worker.h"
 
 #include "common/common.h"
@@ -52,7 +53,6 @@ static struct {
 				   script is told to exit */
 	pid_t		 criu;	/* 0: criu was not started, or its end was
 				   noticed */
-	int		 status; /* wait status of criu, from waitpid(2) */
 	int		 null;	/* descriptor of /dev/null */
 } job;
 
@@ -227,8 +227,7 @@ static int
 snapshot_copy(int fd)
 {
 	char letter;
-	size_t n, done;
-	ssize_t w;
+	size_t n;
 	int rc;
 
 	while ((rc = frame_read(STDIN_FILENO, &letter, job.data, &n)) == 1) {
@@ -237,13 +236,8 @@ snapshot_copy(int fd)
 		if (letter != FRAME_DATA)
 			return errstr_set("standard input: expected the "
 			    "snapshot, found a frame of type %d", letter);
-		for (done = 0; done < n; done += (size_t)w)
-			if ((w = write(fd, job.data + done, n - done)) == -1) {
-				if (errno != EINTR)
-					return errstr_sys("cannot make "
-					    "images");
-				w = 0;
-			}
+		if (full_write(fd, job.data, n) == -1)
+			return errstr_sys("cannot make images");
 	}
 	return rc == -1 ? -1 : errstr_set("the connection ended within the "
 	    "snapshot");
@@ -410,7 +404,7 @@ input_await(int fd, uint64_t until)
 	    { .fd = STDIN_FILENO, .events = POLLIN } };
 
 	for (;;) {
-		if (waitpid(job.criu, &job.status, WNOHANG) != 0) {
+		if (waitpid(job.criu, NULL, WNOHANG) != 0) {
 			job.criu = 0;
 			criu_why();
 			return -1;
@@ -497,6 +491,7 @@ static enum outcome
 restore(const struct buf *command)
 {
 	struct pollfd resumed = { .events = POLLIN };
+	int status;
 
 	if (criu_start(command) == -1)
 		return UNDONE;
@@ -506,9 +501,9 @@ restore(const struct buf *command)
 			(void)child_wait(job.criu);
 		return UNDONE;
 	}
-	while (waitpid(job.criu, &job.status, 0) == -1 && errno == EINTR)
+	while (waitpid(job.criu, &status, 0) == -1 && errno == EINTR)
 		continue;
-	if (WIFEXITED(job.status) && WEXITSTATUS(job.status) == 0) {
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		if (root_lives())
 			return RUNNING;
 		errstr_set("the process ended when it was resumed");
@@ -518,7 +513,7 @@ restore(const struct buf *command)
 	/* criu runs the action script again right before it resumes them; if
 	   it exits with an error before that, it has killed them */
 	resumed.fd = job.said;
-	return WIFEXITED(job.status) && poll(&resumed, 1, 0) == 0 ? UNDONE :
+	return WIFEXITED(status) && poll(&resumed, 1, 0) == 0 ? UNDONE :
 	    UNKNOWN;
 }
 

@@ -69,7 +69,7 @@ command_go(struct command *c, const char *name)
  * 128 + N if signal N killed it. If the command failed, print how. If it is
  * still running and ended is false, return 0. If ended is true, the trace of
  * the command has ended, so wait at most END_MS milliseconds for the command to
- * end, too. If it does not, it has executed a program that we may not trace:
+ * end. If it does not, it has executed a program that we may not trace:
  * print a message and return -1.
  */
 int

@@ -62,10 +62,10 @@ dir_make(const char *path)
 }
 
 /*
- * Confine this process, which must have one thread, to what c needs. Skip each
- * kind of confinement that the kernel does not support; confine_lacks() names
- * the kinds skipped. Return 0, or -1 with errstr set if the helper cannot be
- * started.
+ * Confine this process to the files in c. It must have only one thread. Skip
+ * each kind of confinement that the kernel does not support; confine_lacks()
+ * names the kinds skipped. Return 0, or -1 with errstr set if the helper cannot
+ * be started.
  */
 int
 confine(const struct confined *c)

@@ -60,10 +60,10 @@ count_image(struct counting *c, const struct image *im)
 }
 
 /*
- * Set the counts of all processes of s to what they would be if s were written
- * as a stream. This reads all of s. For each process that cannot be read
- * completely, call warn, unless it is NULL, with arg and a message. Return 0,
- * or -1 with errstr set.
+ * Count the kilobytes that each process of s would have in a stream, and store
+ * the counts in the processes. This reads all of s. For each process that
+ * cannot be read completely, call warn, unless it is NULL, with arg and a
+ * message. Return 0, or -1 with errstr set.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)

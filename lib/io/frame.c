@@ -2,42 +2,13 @@
  * Frames of a move: a letter, the length of the data in four bytes, the most
  * significant first, and the data. snap-internals(7) lists the letters.
  */
+#include "full.h"
 #include "io.h"
-
-#include <sys/uio.h>
 
 #include <errno.h>
 #include <unistd.h>
 
 enum { HEAD = 5 };		/* length of a frame's header, in bytes */
-
-/*
- * Write the data of both elements of v to fd. This modifies v. Return 0, or -1
- * with errno set.
- */
-static int
-write_both(int fd, struct iovec *v)
-{
-	ssize_t n;
-	size_t done;
-	int i;
-
-	while (v[0].iov_len + v[1].iov_len > 0) {
-		if ((n = writev(fd, v, 2)) == -1) {
-			if (errno == EINTR)
-				continue;
-			return -1;
-		}
-		for (i = 0; i < 2; i++) {
-			done = (size_t)n < v[i].iov_len ? (size_t)n :
-			    v[i].iov_len;
-			v[i].iov_base = (uint8_t *)v[i].iov_base + done;
-			v[i].iov_len -= done;
-			n -= (ssize_t)done;
-		}
-	}
-	return 0;
-}
 
 /*
  * Write the n bytes at data to fd, in frames whose type is letter. If n is 0,
@@ -48,7 +19,6 @@ frame_write(int fd, char letter, const void *data, size_t n)
 {
 	uint8_t head[HEAD] = { (uint8_t)letter };
 	const uint8_t *p = data;
-	struct iovec v[2];
 	size_t len;
 
 	do {
@@ -57,9 +27,8 @@ frame_write(int fd, char letter, const void *data, size_t n)
 		head[2] = (uint8_t)(len >> 16);
 		head[3] = (uint8_t)(len >> 8);
 		head[4] = (uint8_t)len;
-		v[0] = (struct iovec){ head, sizeof head };
-		v[1] = (struct iovec){ (void *)(uintptr_t)p, len };
-		if (write_both(fd, v) == -1)
+		if (full_write(fd, head, sizeof head) == -1 ||
+		    full_write(fd, p, len) == -1)
 			return -1;
 		p += len;
 		n -= len;

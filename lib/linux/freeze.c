@@ -236,6 +236,23 @@ live_round(struct round *r)
 }
 
 /*
+ * Find the processes of set l and their threads, and look at the threads. Stop
+ * after a limit: those that appear later are found in the stop. Return 0, or -1
+ * with errstr set.
+ */
+static int
+live_list(struct live *l)
+{
+	struct round r = { .live = l, .grew = true };
+	int i;
+
+	for (i = 0; r.grew && i < LOOKS; i++)
+		if (live_round(&r) == -1)
+			return -1;
+	return 0;
+}
+
+/*
  * Find the processes of set l, with their descendants if the options ask for
  * that, and call fn with arg and the process ID of each. Nothing is stopped.
  * Return 0, or -1 with errstr set if that fails or fn returns -1.
@@ -243,13 +260,10 @@ live_round(struct round *r)
 int
 live_each(struct live *l, choose_fn fn, void *arg)
 {
-	struct round r = { .live = l, .grew = true };
 	struct lproc *p;
-	int i;
 
-	for (i = 0; r.grew && i < LOOKS; i++)
-		if (live_round(&r) == -1)
-			return -1;
+	if (live_list(l) == -1)
+		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_istaken(p) && fn(arg, p->pid) == -1)
 			return -1;
@@ -264,15 +278,11 @@ live_each(struct live *l, choose_fn fn, void *arg)
 static int
 live_look(struct live *l)
 {
-	struct round r = { .live = l, .grew = true };
 	struct lproc *p;
 	uint64_t most;
-	int i;
 
-	/* stop after a limit: later ones are found in the stop */
-	for (i = 0; r.grew && i < LOOKS; i++)
-		if (live_round(&r) == -1)
-			return -1;
+	if (live_list(l) == -1)
+		return -1;
 	hardlinks_look(l);
 	if (sharers_record(l) == -1)
 		return -1;

@@ -126,6 +126,16 @@ settled() {
 	until_true longer "$(($(lines) + 2))" || echo 'stands still'
 	awk '$2 != NR || $3 != 0 { exit 1 }' "$log" || echo 'lost count'
 }
+# judged WHAT: whether it is settled; if not, $tmp/bad says why, and a new
+# counter begins
+judged() {
+	settled >"$tmp/settled"
+	[ -s "$tmp/settled" ] || return 0
+	echo "$1: $how: $(cat "$tmp/settled")" >>"$tmp/bad"
+	cat "$tmp/err" >>"$tmp/bad"
+	begin >>"$tmp/bad"
+	return 1
+}
 # cut N ...: after each of so many bytes, or answers
 cut_at() {
 	local n bad=''
@@ -133,14 +143,8 @@ cut_at() {
 	for n; do
 		[ -n "$(here)" ] || begin
 		to "$here/cut.py $n $far"
-		settled >"$tmp/settled"
+		judged "cut $n" || bad=1
 		outcomes="$outcomes $how"
-		[ ! -s "$tmp/settled" ] || {
-			bad=1
-			echo "cut $n: $how: $(cat "$tmp/settled")"
-			cat "$tmp/err"
-			begin
-		} >>"$tmp/bad"
 	done
 	[ -z "$bad" ]
 }
@@ -176,13 +180,7 @@ killed() {
 		to "$far"
 		wait $!
 		until_true quiet
-		settled >"$tmp/settled"
-		[ ! -s "$tmp/settled" ] || {
-			bad=1
-			echo "killed after $n s: $how: $(cat "$tmp/settled")"
-			cat "$tmp/err"
-			begin
-		} >>"$tmp/bad"
+		judged "killed after $n s" || bad=1
 	done
 	[ -z "$bad" ]
 }

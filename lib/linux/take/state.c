@@ -15,10 +15,9 @@
 
 /*
  * Return the time, in ns, that a process sees on a clock. We read the clock in
- * our own time namespace, and that of the process may differ:
- * time_namespaces(7). clock is the ID of the clock, and name is its name in the
- * timens_offsets file. ours and theirs are the texts of this file for the two
- * namespaces.
+ * our own time namespace; the process may have another (time_namespaces(7)).
+ * clock is the ID of the clock, and name is its name in the timens_offsets
+ * file. ours and theirs are the texts of this file for the two namespaces.
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,

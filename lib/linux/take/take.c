@@ -104,9 +104,9 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 
 /*
  * Capture the memory of process lp as the memory of p. If the clone of lp is
- * killed meanwhile, fail if liveopts.again is set. Otherwise record all of the
- * memory as missing, since it is uncertain which pages the clone had. Return 0,
- * or -1 with errstr set.
+ * killed before it is read, fail if liveopts.again is set. Otherwise record all
+ * of the memory as missing, since it is uncertain which pages the clone had.
+ * Return 0, or -1 with errstr set.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,

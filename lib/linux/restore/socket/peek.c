@@ -243,8 +243,8 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * Of the n bytes at offset off of stream fd, the last ones were sent with
- * descriptors. Return how many of the n bytes precede those, or 0 on failure.
+ * The n bytes at offset off of stream fd end with bytes that were sent with
+ * descriptors. Return how many of the n bytes precede these, or 0 on failure.
  * To find out, peek into a buffer of n - 1 bytes that ends at an inaccessible
  * page. The kernel copies each sent buffer whole or not at all, so only the
  * earlier buffers are copied.
