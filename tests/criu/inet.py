@@ -4,7 +4,8 @@
 Of each socket all that getsockopt(2) and its names tell is what it was, and it
 does what it did: a line of those of tests/targets/apart.h each time, "KIND
 COUNT WRONG".  What differs is told in LOG.diff.  A connection is there before,
-and closed after: "ended", once.
+and closed after: "ended", once.  It can be made to rest, for a connection that
+waits to be accepted is not restored.
 """
 
 import os
@@ -13,7 +14,7 @@ import struct
 import sys
 import time
 
-from counter import apart
+from counter import apart, rest
 
 SOCKET, IP, IPV6, TCP, UDP, LITE = 1, 0, 41, 6, 17, 136
 RANGES = ((SOCKET, 80), (IP, 60), (IPV6, 80), (TCP, 45), (UDP, 110),
@@ -247,6 +248,7 @@ def main(path, only=None):
                     os.write(log, b'ended %d 0\n' % ended)
             except BlockingIOError:
                 pass
+        rest(path)
         time.sleep(0.02)
 
 

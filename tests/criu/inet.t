@@ -14,7 +14,7 @@ in=(nsenter --net=/run/netns/own)
 start "$here/inet.py"
 until_true longer 200
 is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
-take "$tmp/images" -r
+take_resting "$tmp/images" -r
 is "$(grep -c 'is closed when it is restored' "$tmp/try")" 2 \
     'it is said which connections are closed'
 is "$(cat "$tmp/command")" "criu restore -d -D $tmp/images --tcp-close" \
