@@ -95,9 +95,10 @@ is "$(tables here)" '' 'here: not locked any more'
 served "$client" 'here'
 
 moved there
-ip -n client route replace 192.0.2.1 via 203.0.113.6 src 198.51.100.1
 in=(nsenter --net=/run/netns/there)
 restore "$tmp/images"
+# no sooner: without the socket, a packet is answered with a reset
+ip -n client route replace 192.0.2.1 via 203.0.113.6 src 198.51.100.1
 served "$client" 'there'
 is "$(awk '$3 != 0' "$server")" '' 'nor was the server'
 [ "/proc/$pid/ns/net" -ef /run/netns/there ]
