@@ -28,7 +28,7 @@ compare() {
 	gdb_bt "$exe" "$tmp/core" >"$tmp/core.bt"
 	ok "$((! $(grep -c '^Thread' "$tmp/core.bt")))" "$what: gdb reads it"
 	try "$what: gdb says the same" diff "$tmp/live.bt" "$tmp/core.bt"
-	is "$(gdb_faults "$tmp/gdb.err" "$exe")" "" \
+	is "$(gdb_faults "$tmp/gdb.err")" "" \
 	    "$what: gdb does not complain"
 	if command -v eu-stack >/dev/null; then
 		frames eu-stack -p "$pid" >"$tmp/live.bt"
