@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""fanotify.py LOG [ask|all]: watch LOG.dir, a mount, and LOG.file, and count in
-the log while both are watched as they were; LOG.talk has it tell of what
-happens.  With ask it is to be asked before the file is opened, with all it
-watches a whole file system.  Where there is no fanotify it ends with 2.
+"""fanotify.py LOG [ask|all|gone]: watch LOG.dir, a mount, and LOG.file, and
+count in the log while both are watched as they were; LOG.talk has it tell of
+what happens.  With ask it is to be asked before the file is opened, with all it
+watches a whole file system, with gone the file is open and its name deleted.
+Where there is no fanotify it ends with 2.
 """
 import ctypes
 import os
@@ -24,7 +25,10 @@ what = sys.argv[2] if len(sys.argv) > 2 else ''
 
 def marks():
     with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
-        return sorted(line for line in f if line[:8] == 'fanotify')
+        seen = sorted(line for line in f if line[:8] == 'fanotify')
+    if what == 'gone':      # its inode changes
+        seen = [line.partition('mflags')[2].split()[:3] for line in seen]
+    return seen
 
 
 def mark(flags, mask, path):
@@ -33,7 +37,9 @@ def mark(flags, mask, path):
         sys.exit(2)
 
 
-os.close(os.open(base + 'file', os.O_CREAT | os.O_RDWR))
+file = os.open(base + 'file', os.O_CREAT | os.O_RDWR)
+if what != 'gone':
+    os.close(file)
 fd = libc.fanotify_init(NONBLOCK | (CONTENT if what == 'ask' else 0),
                         os.O_RDONLY)
 if fd == -1:
@@ -43,6 +49,8 @@ mark(MOUNT, CLOSE_WRITE, base + 'dir')
 mark(MOUNT | IGNORED | SURVIVES, MODIFY, base + 'dir')
 if what == 'all':
     mark(ALL, CLOSE_WRITE, base + 'dir')
+if what == 'gone':
+    os.unlink(base + 'file')
 was = marks()
 n = 0
 while not os.path.exists(base + 'talk'):
@@ -50,6 +58,9 @@ while not os.path.exists(base + 'talk'):
     log.write('fanotify %d %d\n' % (n, marks() != was or len(was) < 3))
     time.sleep(.01)
 for name in 'file', 'dir/new':
+    if name == 'file' and what == 'gone':
+        os.write(file, b'x')
+        continue
     with open(base + name, 'w', encoding='ascii') as f:
         f.write('x')
 events = os.read(fd, 4096)

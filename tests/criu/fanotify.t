@@ -19,15 +19,22 @@ until_true eval 'gone $tried || [ -s "$tmp/log.1" ]'
 kill -KILL "$tried"
 rm -f "$tmp/log.1"
 
-start "$here/fanotify.py"
-until_true longer 20
-moves fanotify "$tmp/there" -r
-: >"$log.talk"
-until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
-is "$(grep '^event' "$log" | sort)" "event 2 log.1.file
-event 8 new" 'and tells of what happens'
-end
 umount "$tmp/log.1.dir"
+for what in '' gone; do
+	mounted
+	# shellcheck disable=SC2086 # no word if there is none
+	start "$here/fanotify.py" $what
+	until_true longer 20
+	moves "fanotify $what" "$tmp/there" -r
+	: >"$log.talk"
+	until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
+	name=${log##*/}.file${what:+.cr.1.ghost (deleted)}
+	is "$(grep '^event' "$log" | sort)" "event 2 $name
+event 8 new" "$what: and tells of what happens"
+	end
+	umount "$log.dir"
+	rm -rf "$tmp/there"
+done
 
 while read -r what why; do
 	mounted
@@ -41,4 +48,4 @@ done <<'EOL'
 ask a fanotify group with permission events
 all it watches a whole file system
 EOL
-finish 7
+finish 12

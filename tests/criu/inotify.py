@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""inotify.py LOG [events]: watch a directory and a file, and count in the log
+"""inotify.py LOG [WHAT]: watch a directory and a file, and count in the log
 while both are watched as they were; LOG.talk has it tell of what happens.  With
-events some wait to be read.
+WHAT "events" some wait to be read.  Otherwise the name of the file is deleted:
+
+    linked, open    another is left; with open, so is the file
+    gone            none is left, but the file is open and mapped
+    lost            nor is the directory of the file left
 """
 import ctypes
+import mmap
 import os
 import struct
 import sys
@@ -15,11 +20,16 @@ os.closerange(3, 1024)
 os.setsid()
 log = open(sys.argv[1], 'a', buffering=1)
 base = sys.argv[1] + '.'
+what = sys.argv[2] if len(sys.argv) > 2 else ''
 
 
-def watches():
+def state():
     with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
-        return sorted(line for line in f if line[:7] == 'inotify')
+        seen = sorted(line for line in f if line[:7] == 'inotify')
+    if what == 'gone':      # its inode changes
+        seen = [[w for w in line.split() if w.startswith(('wd', 'mask'))]
+                for line in seen]
+    return seen, os.fstat(file).st_nlink if file != -1 else 0
 
 
 def add(path, mask):
@@ -27,24 +37,41 @@ def add(path, mask):
 
 
 os.mkdir(base + 'a b')
-for name in 'file', 'other':
-    os.close(os.open(base + name, os.O_CREAT | os.O_RDWR))
+os.mkdir(base + 'dir')
+path = base + ('dir/file' if what == 'lost' else 'file')
+kept = base + 'dir/kept' if what in ('open', 'linked') else path
+for name in kept, base + 'other':
+    os.close(os.open(name, os.O_CREAT | os.O_RDWR))
+if kept != path:
+    os.link(kept, path)
+file = os.open(path, os.O_RDWR) if what in ('open', 'gone', 'lost') else -1
 fd = libc.inotify_init1(IN_NONBLOCK)
 add(base + 'a b', IN_CREATE)
 libc.inotify_rm_watch(fd, add(base + 'other', IN_MODIFY))
 os.read(fd, 100)        # IN_IGNORED
-add(base + 'file', IN_MODIFY)
-if len(sys.argv) > 2:
+add(path, IN_MODIFY)
+if what == 'events':
     os.close(os.open(base + 'a b/early', os.O_CREAT | os.O_RDWR))
-was = watches()
+elif what:
+    os.unlink(path)
+if what == 'gone':
+    os.ftruncate(file, mmap.PAGESIZE)
+    os.read(fd, 100)        # IN_MODIFY
+    shared = mmap.mmap(file, mmap.PAGESIZE)
+if what == 'lost':
+    os.rmdir(base + 'dir')
+was = state()
 n = 0
 while not os.path.exists(base + 'talk'):
     n += 1
-    log.write('inotify %d %d\n' % (n, watches() != was or len(was) != 2))
+    log.write('inotify %d %d\n' % (n, state() != was or len(was[0]) != 2))
     time.sleep(.01)
 os.close(os.open(base + 'a b/new', os.O_CREAT | os.O_RDWR))
-with open(base + 'file', 'w', encoding='ascii') as f:
-    f.write('x')
+if what == 'gone':
+    shared.close()
+if file == -1:
+    file = os.open(kept, os.O_WRONLY)
+os.write(file, b'x')
 events = os.read(fd, 4096)
 while events:
     wd, mask, _, size = struct.unpack('iIII', events[:16])

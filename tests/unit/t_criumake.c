@@ -815,6 +815,9 @@ test_refused(void **state)
 		{ "inotify", "type inotify\nflags 2\n"
 		    "watch 1 2 08:01 9 1 0102 -\n", "an inotify set that "
 		    "watches a file whose path is not known" },
+		{ "inotify", "type inotify\nflags 2\n"
+		    "watch 1 2 08:01 9 1 0102 (deleted)\n", "an inotify set "
+		    "that watches a file whose path is not known" },
 		{ "fanotify", "type fanotify\nflags 2\n",
 		    "a fanotify group that is not fully recorded" },
 		{ "namespaces", "type namespace\nspace mnt\nino 5\nflags 0\n",

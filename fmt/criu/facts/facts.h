@@ -86,6 +86,8 @@ struct makeregfile {		/* a mapped file with a name, in files.img */
 struct makeghost {		/* a deleted file; its ID is 1 + its index */
 	uint64_t	 dev;
 	uint64_t	 ino;
+	char		*name;	/* owned; path by which criu creates the file,
+				   if the file is watched; else NULL */
 };
 
 struct makefilter {		/* a seccomp filter of a thread */

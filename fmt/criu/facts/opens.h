@@ -98,8 +98,9 @@ enum {				/* indexes into v in struct openline */
 					    of packet(7) */
 	TARGET_FD = 0, TARGET_ID = 3, /* for OK_TARGET; v[TARGET_ID] is NOFILE
 					 if the file is not recorded */
-	WATCH_TYPE = 4,		/* for OK_WATCH: type of the file handle */
-	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
+	WATCH_DEV = 2, WATCH_INO, WATCH_TYPE, /* for OK_WATCH; WATCH_TYPE: type
+						 of the file handle */
+	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_DEV, MARK_INO, MARK_TYPE
 };
 
 #define NOFILE	UINT64_MAX
@@ -162,6 +163,8 @@ struct makeopen {		/* an open file description */
 	bool		 locked; /* the locks of this file have been written */
 	bool		 linked; /* "path" is not the name by which the file was
 				    opened */
+	bool		 watched; /* a deleted file that an inotify set or
+				     fanotify group watches */
 	bool		 used;	/* the file is open in a process to restore, or
 				   queued in a socket that is in use */
 	bool		 noted;	/* a note about this file has been recorded */

@@ -22,6 +22,8 @@ make_free(struct criumake *m)
 		free(m->regfile[i].path);
 	free(m->regfile);
 	free(m->order);
+	for (i = 0; i < m->nghost; i++)
+		free(m->ghost[i].name);
 	free(m->ghost);
 	free(m->shm);
 	free(m->sysv);

@@ -158,7 +158,8 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 		time_set(e.atim = &atime, n->atime);
 		time_set(e.mtim = &mtime, n->mtime);
 	}
-	e.has_ino = true;
+	e.has_dev = e.has_ino = true;
+	e.dev = (uint32_t)n->dev;
 	e.ino = n->ino;
 	if (S_ISREG(e.mode)) {
 		im->body = content;
@@ -176,6 +177,20 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 }
 
 /*
+ * Return the entry in m->ghost for inode n, or NULL if there is none.
+ */
+struct makeghost *
+makeghost_find(const struct criumake *m, const struct makeinode *n)
+{
+	size_t i;
+
+	for (i = 0; i < m->nghost; i++)
+		if (m->ghost[i].dev == n->dev && m->ghost[i].ino == n->ino)
+			return &m->ghost[i];
+	return NULL;
+}
+
+/*
  * Set *id to the number of the ghost-file-N.img for inode n. Create the image
  * on the first call for n.
  */
@@ -183,18 +198,17 @@ static int
 ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
     uint32_t *id)
 {
+	const struct makeghost *g;
 	struct made *im;
-	size_t i;
 
-	for (i = 0; i < m->nghost; i++)
-		if (m->ghost[i].dev == n->dev && m->ghost[i].ino == n->ino) {
-			*id = (uint32_t)i + 1;
-			return 0;
-		}
+	if ((g = makeghost_find(m, n)) != NULL) {
+		*id = (uint32_t)(g - m->ghost) + 1;
+		return 0;
+	}
 	if (content_check(m, content) == -1 ||
 	    VEC_ROOM(m->ghost, m->nghost) == -1)
 		return -1;
-	m->ghost[m->nghost++] = (struct makeghost){ n->dev, n->ino };
+	m->ghost[m->nghost++] = (struct makeghost){ n->dev, n->ino, NULL };
 	*id = (uint32_t)m->nghost;
 	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
 	if (im == NULL)

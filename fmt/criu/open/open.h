@@ -59,6 +59,8 @@ struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
 uint64_t	 makereg_size(const struct proc *);
 uint64_t	 makeghost_names(const struct proc *);
 void		 makeghost_inode(struct makeinode *, const struct makeopen *);
+struct makeghost *makeghost_find(const struct criumake *,
+		    const struct makeinode *);
 int		 makeghost_add(struct criumake *, uint32_t, struct proc *,
 		    const struct makeinode *);
 

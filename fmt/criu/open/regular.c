@@ -27,6 +27,80 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
+ * Add the directory or deleted file at path to files.img, and set *id to its
+ * number. Return 0, or -1 with errstr set.
+ */
+int
+makereg_path(struct criumake *m, const char *path, uint32_t *id)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	char *copy;
+
+	if ((copy = str_dup(path)) == NULL)
+		return -1;
+	r.id = *id = ++m->lastid;
+	r.name = copy;
+	reg_add(m, &r, NULL);
+	free(copy);
+	return 0;
+}
+
+/*
+ * Return true if the deleted file with inode n is open and watched.
+ */
+static bool
+is_watched(const struct criumake *m, const struct makeinode *n)
+{
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i]->watched && m->open[i]->v[OK_DEV][0] == n->dev &&
+		    m->open[i]->v[OK_INO][0] == n->ino)
+			return true;
+	return false;
+}
+
+/*
+ * Add file r, whose name r->name was deleted, to files.img. f is as in
+ * reg_add(), content and n are as in makeghost_add().
+ *
+ * criu creates the inode as NAME.cr.ID.ghost. To open a file, it links the
+ * inode to the file's own name, opens it, and removes that name. It removes
+ * NAME.cr.ID.ghost last. The kernel then ends the watches of the inode
+ * (fsnotify_inoderemove()), unless the file is open by its last name. So open a
+ * watched file as NAME.cr.ID.ghost, which criu creates for an entry that no
+ * process has open.
+ */
+static int
+gone_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f,
+    struct proc *content, const struct makeinode *n)
+{
+	char *name = r->name;
+	struct makeghost *g;
+	uint32_t id;
+
+	if (!is_watched(m, n)) {
+		reg_add(m, r, f);
+		return makeghost_add(m, r->id, content, n);
+	}
+	if ((g = makeghost_find(m, n)) == NULL) {
+		if (makereg_path(m, name, &id) == -1 ||
+		    makeghost_add(m, id, content, n) == -1)
+			return -1;
+		g = &m->ghost[m->nghost - 1];
+		if (asprintf(&g->name, "%s.cr.%zx.ghost", name,
+		    m->nghost) == -1) {
+			g->name = NULL;
+			return errstr_set("out of memory");
+		}
+	}
+	r->name = g->name;
+	reg_add(m, r, f);
+	r->name = name;
+	return 0;
+}
+
+/*
  * Add open file f to files.img with number id. If bare is true, f is a FIFO or
  * a terminal, and the entry is only for its path. Write the size only if f is
  * open only for reading: criu refuses a file of a different size. Return 0, or
@@ -51,30 +125,12 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	    makeopen_has(f, OK_SIZE) && (r.flags & ACCESS_MODE) == O_RDONLY &&
 	    f->v[OK_DELETED][0] == 0;
 	r.size = f->v[OK_SIZE][0];
-	reg_add(m, &r, f);
-	if (f->v[OK_DELETED][0] == 0)
+	if (f->v[OK_DELETED][0] == 0) {
+		reg_add(m, &r, f);
 		return 0;
+	}
 	makeghost_inode(&n, f);
-	return makeghost_add(m, id, makereg_content(m, n.dev, n.ino), &n);
-}
-
-/*
- * Add the directory at path to files.img, and set *id to its number. Return 0,
- * or -1 with errstr set.
- */
-int
-makereg_path(struct criumake *m, const char *path, uint32_t *id)
-{
-	Criu__RegFile r = CRIU__REG_FILE__INIT;
-	char *copy;
-
-	if ((copy = str_dup(path)) == NULL)
-		return -1;
-	r.id = *id = ++m->lastid;
-	r.name = copy;
-	reg_add(m, &r, NULL);
-	free(copy);
-	return 0;
+	return gone_add(m, &r, f, makereg_content(m, n.dev, n.ino), &n);
 }
 
 /*
@@ -216,11 +272,16 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		r.build_id = words;
 		r.n_build_id = build_id(im, words);
 	}
-	reg_add(m, &r, NULL);
+	rc = 1;
+	if (gone && linked == NULL) {
+		if (gone_add(m, &r, NULL, content, &(struct makeinode){
+		    .dev = v->dev, .ino = v->ino,
+		    .mode = S_IFREG | 0755 }) == -1)
+			rc = -1;
+	} else
+		reg_add(m, &r, NULL);
 	free(r.name);
-	return gone && linked == NULL && makeghost_add(m, r.id, content,
-	    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
-	    .mode = S_IFREG | 0755 }) == -1 ? -1 : 1;
+	return rc;
 }
 
 /*

@@ -8,6 +8,8 @@
 
 #include <sys/fanotify.h>
 
+#include <string.h>
+
 #ifndef FAN_MARK_EVICTABLE
 #define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, Linux 5.19 */
 #endif
@@ -15,12 +17,42 @@
 #define FAN_PRE_ACCESS		0x100000 /* linux/fanotify.h, Linux 6.14 */
 #endif
 
+#define GONE "(deleted)"	/* path of a deleted file: snap-linux(6) */
+
 /*
- * Return the reason why inotify set f cannot be restored, or NULL if it can. A
- * set cannot be restored if it watches a deleted file that is open: criu
- * accepts the watch but loses it. criu creates the file under one name, opens
- * it under another, and removes both. The kernel then ends the watches of the
- * inode (fsnotify_inoderemove()), unless the file is open by its last name.
+ * Mark the open files with inode ino on device dev as watched, if the file was
+ * deleted. Return false if there are none that criu opens.
+ */
+static bool
+deleted_mark(struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	struct makeopen *f;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++) {
+		f = m->open[i];
+		if (f->type == KIND_REG && f->v[OK_DELETED][0] != 0 &&
+		    f->v[OK_DEV][0] == dev && f->v[OK_INO][0] == ino &&
+		    makeopen_written(f))
+			f->watched = found = true;
+	}
+	return found;
+}
+
+/*
+ * Return true if criu can find the watched file with path, or path is
+ * "(deleted)" and criu creates the file. The file has inode ino on device dev.
+ */
+static bool
+path_isknown(struct criumake *m, const char *path, uint64_t dev, uint64_t ino)
+{
+	return path != NULL && (*path == '/' || (strcmp(path, GONE) == 0 &&
+	    deleted_mark(m, dev, ino)));
+}
+
+/*
+ * Return the reason why inotify set f cannot be restored, or NULL if it can.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -28,13 +60,14 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 	const struct openline *l;
 	size_t n;
 
-	(void)m;
+	if (f->v[OK_WAITING][0] != 0)
+		return "an inotify set with unread events";
 	for (l = makekeys_lines(f, OK_WATCH, &n); n > 0; n--, l++)
-		if (l->text[0] == NULL || *l->text[0] != '/')
+		if (!path_isknown(m, l->text[0], l->v[WATCH_DEV],
+		    l->v[WATCH_INO]))
 			return "an inotify set that watches a file whose path "
 			    "is not known";
-	return f->v[OK_WAITING][0] == 0 ? NULL :
-	    "an inotify set with unread events";
+	return NULL;
 }
 
 /*
@@ -54,7 +87,8 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 	h->type = (uint32_t)l->v[l->key == OK_MARK ? MARK_TYPE : WATCH_TYPE];
 	for (i = 0; i < l->len && i / 8 < WORDS; i++)
 		h->handle[i / 8] |= (uint64_t)l->bytes[i] << i % 8 * 8;
-	h->path = l->text[0];
+	/* criu knows a deleted file by its device and inode */
+	h->path = strcmp(l->text[0], GONE) == 0 ? NULL : l->text[0];
 	return 0;
 }
 
@@ -95,7 +129,7 @@ enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values from images/fsnotify.proto */
  * restores, and would wait for itself.
  */
 static const char *
-mark_obstacle(const struct openline *l)
+mark_obstacle(struct criumake *m, const struct openline *l)
 {
 	const uint64_t flags = FAN_MARK_IGNORED_SURV_MODIFY |
 	    FAN_MARK_EVICTABLE;
@@ -103,7 +137,9 @@ mark_obstacle(const struct openline *l)
 	    FAN_OPEN_EXEC_PERM | FAN_PRE_ACCESS;
 	const uint64_t events = l->v[MARK_MASK] | l->v[MARK_IGNORED];
 
-	if (l->text[0] == NULL || *l->text[0] != '/')
+	if (l->key == OK_MOUNTMARK ? l->text[0] == NULL ||
+	    *l->text[0] != '/' : !path_isknown(m, l->text[0], l->v[MARK_DEV],
+	    l->v[MARK_INO]))
 		return l->key == OK_MOUNTMARK ?
 		    "a fanotify group that watches a mount whose path is not "
 		    "known" : "a fanotify group that watches a file whose "
@@ -123,11 +159,10 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 	const char *why;
 	size_t i;
 
-	(void)m;
 	if (!makeopen_has(f, OK_GROUP))
 		return "a fanotify group that is not fully recorded";
 	for (i = 0; i < f->nline; i++)
-		if ((why = mark_obstacle(&f->line[i])) != NULL)
+		if ((why = mark_obstacle(m, &f->line[i])) != NULL)
 			return why;
 	return NULL;
 }

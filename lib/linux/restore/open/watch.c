@@ -148,38 +148,83 @@ mount_open(const struct filerec *t, uint64_t dev)
 }
 
 /*
- * Set path to the path of the watched file w, as the process of t sees it.
- * mount is a descriptor on the file system of w. Return false if the path is
- * not known.
+ * Return true if path, as the process of t sees it, leads to the watched file
+ * w, and no file server has to be asked.
+ */
+static bool
+path_leads(const struct filerec *t, const struct watched *w, const char *path)
+{
+	struct statx sx;
+	bool leads;
+	int fd;
+
+	if (*path != '/' || strchr(path, '\n') != NULL ||
+	    !localfs_haspath(t->proc->mounts, path) ||
+	    (fd = watch_open(t, path, O_PATH)) == -1)
+		return false;
+	leads = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+	    &sx) == 0 && sx.stx_ino == w->ino && statx_dev(&sx) == w->dev;
+	close(fd);
+	return leads;
+}
+
+/*
+ * Return true if path is the name of a deleted file whose directory still
+ * exists, as the process of t sees it.
+ */
+static bool
+dir_isleft(const struct filerec *t, const char *path)
+{
+	char dir[PATH_MAX];
+	int fd;
+
+	if (*path != '/' || !path_isdeleted(path))
+		return false;
+	snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(path, '/') - path + 1),
+	    path);
+	if (!localfs_haspath(t->proc->mounts, dir) ||
+	    (fd = watch_open(t, dir, O_PATH | O_DIRECTORY)) == -1)
+		return false;
+	close(fd);
+	return true;
+}
+
+/*
+ * Set path to the path of the watched file w, as the process of t sees it. If
+ * w was deleted and has no other name, but its directory still exists, set path
+ * to "(deleted)". mount is a descriptor on the file system of w. Return false
+ * if the path is not known.
  */
 static bool
 watched_path(const struct filerec *t, const struct watched *w, int mount,
     char path[PATH_MAX])
 {
 	char link[40];
-	struct statx sx;
-	ssize_t n;
-	bool found;
+	const char *other;
+	struct stat st = { .st_nlink = 1 };
+	ssize_t n = 0;
 	int fd;
 
 	fd = open_by_handle_at(mount, (struct file_handle *)(uintptr_t)
 	    &w->handle, O_PATH | O_CLOEXEC);
-	if (fd == -1)
+	if (fd != -1) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		n = readlink(link, path, PATH_MAX - 1);
+		(void)fstat(fd, &st);
+		close(fd);
+	}
+	path[n > 0 ? n : 0] = '\0';
+	if (path_leads(t, w, path))
+		return true;
+	other = hardlink_find(t->live, w->dev, w->ino);
+	if (other != NULL && path_leads(t, w, other)) {
+		snprintf(path, PATH_MAX, "%s", other);
+		return true;
+	}
+	if (st.st_nlink > 0 || !dir_isleft(t, path))
 		return false;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, path, PATH_MAX - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	if (*path != '/' || strchr(path, '\n') != NULL ||
-	    !localfs_haspath(t->proc->mounts, path) ||
-	    (fd = watch_open(t, path, O_PATH)) == -1)
-		return false;
-	found = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-	    &sx) == 0 && sx.stx_ino == w->ino && statx_dev(&sx) == w->dev;
-	close(fd);
-	return found;
+	snprintf(path, PATH_MAX, "(deleted)");
+	return true;
 }
 
 /*
