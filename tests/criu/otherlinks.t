@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Open files whose names are deleted and that have others: they are restored
-# as what they are, or refused by name where the other is not to be found.
+# as what they are, under one of the others, or refused by name where the other is not to be found.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -10,6 +10,11 @@ for how in -r -lr; do
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
 	rm -rf "$tmp/there"
 	moves "snap $how" "$tmp/there" "$how"
+	names=$(find "/proc/$pid/fd" -lname "$log.d/*" -printf '%l\n' | sort)
+	is "$names" "$(find "$log.d" -type f | sort)" "snap $how: their names"
+	is "$(sed -n 's/.*: its deleted name becomes \(.*\) when it .*/\1/p' \
+	    "$tmp/try" | sort)" "$(grep -v '(deleted)' <<<"$names")" \
+	    "snap $how: the names are told"
 	end
 	is "$(find "$log.d" -type f | wc -l)" 7 "snap $how: all names are there"
 done
@@ -29,4 +34,4 @@ is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
     done)" 'hidden names: refused'
 umount "$log.d/a/x"
 end
-finish 13
+finish 17

@@ -1,7 +1,8 @@
 /*
  * A process with open files whose names are deleted and that have others:
  * otherlinks LOG.  Each line, in the form of apart.h, tells of one whether
- * what is written to it is read by its other name.
+ * what is written to it is read by its other name, and whether it has as many
+ * names as before.
  *
  *	beside below above	where that is, seen from the old one
  *	tmpfile			there never was an old one
@@ -23,6 +24,7 @@ static struct file {
 	const char	*is;
 	char		 path[PATH_MAX];
 	int		 fd;
+	nlink_t		 nlink;
 } files[] = {
 	{ .name = "beside", .was = "a/old", .is = "a/beside" },
 	{ .name = "below", .was = "a/old", .is = "a/x/y/below" },
@@ -52,7 +54,7 @@ dirs_make(const char *log)
 }
 
 static void
-file_make(const char *log, struct file *f)
+names_make(const char *log, struct file *f)
 {
 	char was[PATH_MAX], self[64];
 
@@ -79,6 +81,16 @@ file_make(const char *log, struct file *f)
 	}
 }
 
+static void
+file_make(const char *log, struct file *f)
+{
+	struct stat st;
+
+	names_make(log, f);
+	must(fstat(f->fd, &st) == 0);
+	f->nlink = st.st_nlink;
+}
+
 static long
 file_check(const struct file *f, uint64_t n)
 {
@@ -95,7 +107,7 @@ file_check(const struct file *f, uint64_t n)
 		return 101;
 	wrong = read(fd, &got, sizeof got) != sizeof got || got != n;
 	wrong += fstat(f->fd, &a) == -1 || fstat(fd, &b) == -1 ||
-	    a.st_ino != b.st_ino;
+	    a.st_ino != b.st_ino || a.st_nlink != f->nlink;
 	close(fd);
 	return wrong;
 }

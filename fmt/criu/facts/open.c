@@ -51,6 +51,11 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 static void
 link_use(struct makeopen *f)
 {
+	const size_t n = f->path == NULL ? 0 : strlen(f->path);
+
+	/* a name may end in " (deleted)", which the record then took off */
+	f->renamed = n == 0 || strncmp(f->link, f->path, n) != 0 ||
+	    strcmp(f->link + n, " (deleted)") != 0;
 	free(f->path);
 	f->path = f->link;
 	f->link = NULL;

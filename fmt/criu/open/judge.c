@@ -18,7 +18,7 @@ static const struct makekind kinds[KIND_MAX] = {
 	[KIND_DEVICE] = { 0, WHY_DEVICE, .never = "a device" },
 	[KIND_IO_URING] = { 0, WHY_IO_URING, .never = "io_uring" },
 	[KIND_MQUEUE] = { 0, WHY_MQUEUE, .never = "a POSIX message queue" },
-	[KIND_REG] = { FD_REG, WHY_OTHER, makenamed_obstacle },
+	[KIND_REG] = { FD_REG, WHY_OTHER, makenamed_obstacle, makenamed_note },
 	[KIND_DIR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
 	[KIND_CHR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
 	[KIND_LINK] = { FD_REG, WHY_OTHER, makenamed_obstacle },

@@ -157,6 +157,23 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Record a note if criu opens the regular file of descriptor fd of t under
+ * another name than the deleted one by which it was opened: another of its
+ * names, or for a watched file, the name under which criu creates it. Return 0,
+ * or -1 with errstr set.
+ */
+int
+makenamed_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	const struct makeopen *f = fd->open;
+
+	return !f->renamed && !f->watched ? 0 : make_note(m, t, fd,
+	    "its deleted name becomes %s%s when it is restored", f->path,
+	    f->watched ? ".cr.*.ghost" : "");
+}
+
+/*
  * Return the reason why eventfd f cannot be restored, or NULL if it can.
  */
 const char *

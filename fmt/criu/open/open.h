@@ -113,8 +113,8 @@ makeobstacle_fn	 makenamed_obstacle, makepipe_obstacle, makeunix_obstacle,
 		 maketty_obstacle, makeinotify_obstacle, makefanotify_obstacle,
 		 makeeventfd_obstacle, makeepoll_obstacle, makememfd_obstacle,
 		 makens_obstacle, makepidfd_obstacle;
-makenote_fn	 makeunix_note, makeinet_note, makesocket_note, maketty_note,
-		 makefanotify_note;
+makenote_fn	 makenamed_note, makeunix_note, makeinet_note, makesocket_note,
+		 maketty_note, makefanotify_note;
 makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
 		 makeinet_write, makenetlink_write, makepacket_write,
 		 maketty_write, makeinotify_write, makefanotify_write,
