@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Open files whose names are deleted and that have others: they are restored
-# as what they are, under one of the others, or refused by name where the other is not to be found.
+# as what they are, under one of the others, or refused by name where the other
+# is not to be found.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -14,10 +15,26 @@ for how in -r -lr; do
 	is "$names" "$(find "$log.d" -type f | sort)" "snap $how: their names"
 	is "$(sed -n 's/.*: its deleted name becomes \(.*\) when it .*/\1/p' \
 	    "$tmp/try" | sort)" "$(grep -v '(deleted)' <<<"$names")" \
-	    "snap $how: the names are told"
+	    "snap $how: the names are printed"
 	end
 	is "$(find "$log.d" -type f | wc -l)" 7 "snap $how: all names are there"
 done
+
+# The deleted name is kept if criu gets a descriptor that was opened by it.
+start otherlinks
+until_true longer 100
+rm -rf "$tmp/there"
+take "$tmp/there" -r
+end_taken
+ln "$log.d/a/mapped" "$log.d/a/old" && exec 9<"$log.d/a/old" &&
+    rm "$log.d/a/old"
+restore "$tmp/there" --inherit-fd "fd[9]:$log.d/a/mapped"
+exec 9<&-
+goes_on 'an inherited descriptor'
+is "$(find "/proc/$pid/fd" -lname "$log.d/a/old (deleted)" | wc -l) \
+$(grep -c "$log.d/a/old (deleted)" "/proc/$pid/maps")" '1 1' \
+    'the deleted name of an open and mapped file is kept'
+end
 
 # What a mount covers is not found, and told.
 start otherlinks
@@ -34,4 +51,4 @@ is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
     done)" 'hidden names: refused'
 umount "$log.d/a/x"
 end
-finish 17
+finish 22

@@ -125,6 +125,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	    makeopen_has(f, OK_SIZE) && (r.flags & ACCESS_MODE) == O_RDONLY &&
 	    f->v[OK_DELETED][0] == 0;
 	r.size = f->v[OK_SIZE][0];
+	/* the user may pass criu a descriptor with the deleted name */
+	r.has_ext = r.ext = f->linked;
 	if (f->v[OK_DELETED][0] == 0) {
 		reg_add(m, &r, f);
 		return 0;
@@ -263,6 +265,7 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	    mem_dup(v->name, gone ? n - (sizeof DELETED - 1) : n);
 	if (r.name == NULL)
 		return -1;
+	r.has_ext = r.ext = linked != NULL;
 	if (linked == NULL)
 		newlines_put(r.name);
 	im = content == NULL ? NULL : content->text;
