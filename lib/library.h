@@ -611,6 +611,7 @@ void		 criu_command(struct buf *b, const char *dir,
 		    unsigned int need, const struct buf *words);
 int		 criu_cgroups(const char *word, unsigned int *mode);
 int		 criu_leave(const char *words, uint64_t *leave);
+const char	*criu_uring(const char *comm);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);
 void		 criu_storefree(struct pagestore *st);
 int		 criu_write(struct snap *s, const char *dir,

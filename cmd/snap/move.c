@@ -8,7 +8,11 @@
 
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /*
  * Check whether output out can be used for m, before the processes are stopped.
@@ -19,6 +23,75 @@ int
 move_ready(const struct move *m, const struct output *out)
 {
 	return m->kill ? output_candrain(out) : 0;
+}
+
+static const char uring[] = "anon_inode:[io_uring]";
+
+/*
+ * Report through say() that descriptor fd of process pid is a file of
+ * io_uring(7), which cannot be restored.
+ */
+static void
+uring_say(pid_t pid, const char *fd)
+{
+	char path[64], comm[64] = "", text[480];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/comm", pid);
+	if ((f = fopen(path, "re")) != NULL) {
+		if (fgets(comm, sizeof comm, f) == NULL)
+			*comm = '\0';
+		fclose(f);
+	}
+	/* as criu_check() would say it */
+	snprintf(text, sizeof text, "process %d, descriptor %s: %s: %s: cannot "
+	    "be restored (snapload -f io_uring leaves it out)", pid, fd,
+	    criu_uring(comm), uring);
+	say(NULL, text);
+}
+
+/*
+ * Set arg, a bool, to true and report it if process pid has a file of
+ * io_uring(7).
+ */
+static int
+uring_look(void *arg, pid_t pid)
+{
+	char path[64], to[sizeof uring];
+	bool *found = arg;
+	struct dirent *e;
+	ssize_t n;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", pid);
+	if ((d = opendir(path)) == NULL)
+		return 0;	/* reported when the process is captured */
+	while ((e = readdir(d)) != NULL) {
+		n = readlinkat(dirfd(d), e->d_name, to, sizeof to);
+		if (n != sizeof uring - 1 || memcmp(to, uring, (size_t)n) != 0)
+			continue;
+		*found = true;
+		uring_say(pid, e->d_name);
+	}
+	closedir(d);
+	return 0;
+}
+
+/*
+ * Before the processes of l are stopped, look for files that cannot be
+ * restored, whatever their state, and report them through say(). move_check()
+ * finds the other obstacles. Return 0, or -1 with errstr set if there is such a
+ * file and m->force is not set.
+ */
+int
+move_look(const struct move *m, struct live *l)
+{
+	bool found = false;
+
+	if (m->force || live_each(l, uring_look, &found) == -1)
+		return 0;	/* an error is reported when they are stopped */
+	return !found ? 0 : errstr_set("nothing written, no process killed: "
+	    "not all can be restored (snap -d lists all obstacles)");
 }
 
 /*

@@ -141,25 +141,29 @@ ignore(void *arg, const char *text)
 }
 
 /*
- * Ask the far side whether it can receive the processes. o has the options of
+ * Before anything is stopped, check whether the processes can be moved. Ask the
+ * far side, if there is one, whether it can receive them. o has the options of
  * their capture. Return 0, or -1 with errstr set.
  */
 static int
-ask(struct taking *k, const struct liveopts *o)
+look(struct taking *k, const struct liveopts *o)
 {
 	struct liveopts quiet = *o;
 	struct live *l;
 	int rc;
 
-	/* Another set is captured later. The facts in this one may be out of
-	   date then, and its messages would appear twice. */
+	/* Another set is captured later, and reports what fails here. The facts
+	   in this one may be out of date then, and its messages would appear
+	   twice. */
 	quiet.warn = ignore;
-	l = live_new(&quiet);
-	rc = l == NULL || sources_add(&k->job->sources, l) == -1 ? -1 :
-	    far_ask(k->far, l);
-	live_free(l);
-	if (rc == -1)
+	if ((l = live_new(&quiet)) == NULL)
+		return -1;
+	rc = 0;
+	if (sources_add(&k->job->sources, l) == 0)
+		rc = move_look(&k->job->move, l);
+	if (rc == 0 && k->far != NULL && (rc = far_ask(k->far, l)) == -1)
 		far_wrap(k->far);
+	live_free(l);
 	return rc;
 }
 
@@ -189,7 +193,7 @@ snap_once(struct taking *k, bool clone)
 		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
-	if (k->far != NULL && ask(k, &o) == -1)
+	if (k->job->move.kill && look(k, &o) == -1)
 		return -1;
 	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
 	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||

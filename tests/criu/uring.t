@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A process with a ring of io_uring is refused in one line that says so: what
-# the kernel runs in it for that is no news.
+# the kernel runs in it for that is no news.  A move is refused before anything
+# is stopped, and MariaDB's setting that avoids io_uring is named.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
@@ -37,6 +38,37 @@ is "$(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \
     "$tmp/err")" \
     "snapload: process PID, descriptor N: io_uring: anon_inode:[io_uring]: cannot be restored (-f io_uring leaves it out)" "one line says why"
 taken "cloned, with no other warning" -l
+
+# refused WHAT WHY COMMAND ...: which names WHY, with what follows from it
+refused() {
+	local what=$1 why=$2
+
+	timeout 60 "${@:3}" 2>"$tmp/err" >/dev/null
+	is "$? $(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \
+	    "$tmp/err")" "1 snap: process PID, descriptor N: $why: \
+anon_inode:[io_uring]: cannot be restored (snapload -f io_uring leaves it out)
+snap: nothing written, no process killed: not all can be restored (snap -d \
+lists all obstacles)" "$what"
+}
+refused "-k: refused" io_uring "$BUILD/snap" -k -o "$tmp/none" "$pid"
+refused "--to: refused" io_uring "$BUILD/snap" --to 'cat >/dev/null' "$pid"
+if strace -qq -e trace=none true 2>/dev/null; then
+	strace -f -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -k \
+	    -o "$tmp/none" "$pid" 2>/dev/null
+	is "$(cat "$tmp/calls")" '' "-k: refused before it is stopped"
+else
+	skip "-k: refused before it is stopped" "no strace, or it may not trace"
+fi
 let_go "$pid" "let go"
 unnoticed "$pid" "not noticed"
-finish 7
+
+cp "$targets/uring" "$tmp/mariadbd"
+target "$tmp/mariadbd"
+avoided='io_uring (innodb_use_native_aio=0 avoids it)'
+refused "MariaDB: -k names the setting" "$avoided" "$BUILD/snap" -k \
+    -o "$tmp/none" "$pid"
+"$BUILD/snap" -d "$pid" 2>"$tmp/err"
+is "$(grep -o 'io_uring ([^)]*)' "$tmp/err")" "$avoided" \
+    "MariaDB: so does -d"
+let_go "$pid" "MariaDB: let go"
+finish 13

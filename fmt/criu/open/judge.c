@@ -8,6 +8,7 @@
 #include "open.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ENTRY(field) offsetof(Criu__FileEntry, field)
@@ -137,6 +138,31 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return the name of a file of io_uring(7) for messages about a process that
+ * has it. comm is the command name of the process, which a newline may follow,
+ * or NULL. If a setting of the program avoids io_uring, the name contains it.
+ */
+const char *
+criu_uring(const char *comm)
+{
+	static const struct {
+		const char	*comm;
+		const char	*name;
+	} avoided[] = {
+		{ "mariadbd", "io_uring (innodb_use_native_aio=0 avoids it)" },
+		{ "mysqld", "io_uring (innodb_use_native_aio=0 avoids it)" }
+	};
+	size_t i, n;
+
+	n = comm == NULL ? 0 : strcspn(comm, "\n");
+	for (i = 0; i < sizeof avoided / sizeof *avoided; i++)
+		if (strlen(avoided[i].comm) == n &&
+		    memcmp(avoided[i].comm, comm, n) == 0)
+			return avoided[i].name;
+	return kinds[KIND_IO_URING].never;
+}
+
+/*
  * Record that descriptor fd of process t cannot be restored. The reason is
  * fd->open->why. Precede it with the name of the file's kind, if there is such
  * a name and it differs from the reason.
@@ -148,15 +174,21 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const struct makekind *k = makekind_get(f);
 	const char *what;
+	char *comm = NULL;
+	int rc;
 
 	what = f->type == KIND_INET ? "an IP socket" :
 	    k->why == WHY_OTHER ? NULL : k->never;
+	if (f->type == KIND_IO_URING)
+		what = criu_uring(comm = words_text(&t->rec, "comm"));
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
-	return make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
+	rc = make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
 	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
+	free(comm);
+	return rc;
 }
 
 /*
