@@ -101,6 +101,54 @@ beat(void *arg)
 	return NULL;
 }
 
+struct status {			/* from proc_pid_status(5) */
+	char	 name[64];
+	char	 state;		/* a letter, such as Z for a zombie */
+	int	 parent;
+};
+
+/*
+ * Set *st to the status of process or thread pid. Return true, or false if
+ * there is no such process or thread.
+ */
+static bool
+status_read(int pid, struct status *st)
+{
+	char path[64], line[128];
+	FILE *f;
+
+	memset(st, 0, sizeof *st);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (fgets(line, sizeof line, f) != NULL) {
+		(void)sscanf(line, "Name: %63[^\n]", st->name);
+		(void)sscanf(line, "State: %c", &st->state);
+		(void)sscanf(line, "PPid: %d", &st->parent);
+	}
+	fclose(f);
+	return st->state != '\0';
+}
+
+/*
+ * Check that no process or thread has the ID pid. Return 0, or -1 with errstr
+ * set to a sentence that names it. If it is a zombie, also name its parent.
+ */
+static int
+pid_check(int pid)
+{
+	struct status st, parent;
+
+	if (!status_read(pid, &st))
+		return 0;
+	if (st.state != 'Z' || !status_read(st.parent, &parent))
+		return errstr_set("the process ID %d is in use by %s", pid,
+		    st.name);
+	return errstr_set("the process ID %d is in use by %s, a zombie: its "
+	    "parent, process %d (%s), has not waited for it", pid, st.name,
+	    st.parent, parent.name);
+}
+
 /*
  * Check that this machine has what line, a line of the question, asks for: free
  * space, an unused process ID, or a file. Return 0, or -1 with errstr set if it
@@ -109,9 +157,9 @@ beat(void *arg)
 static int
 line_check(const char *line)
 {
-	char path[64];
 	struct statvfs v;
 	uint64_t kb;
+	int pid;
 
 	if (sscanf(line, "memory %" SCNu64, &kb) == 1) {
 		if (statvfs(job.dir, &v) == -1)
@@ -122,11 +170,8 @@ line_check(const char *line)
 			    (uint64_t)v.f_bavail * v.f_frsize / KB / KB);
 		return 0;
 	}
-	if (strncmp(line, "pid ", 4) == 0) {
-		snprintf(path, sizeof path, "/proc/%.20s", line + 4);
-		return access(path, F_OK) == -1 ? 0 : errstr_set("the process "
-		    "ID %s is in use", line + 4);
-	}
+	if (sscanf(line, "pid %d", &pid) == 1)
+		return pid_check(pid);
 	/* a file name may have any bytes but a newline */
 	if (strncmp(line, "file ", 5) == 0)
 		return access(line + 5, F_OK) == 0 ? 0 : errstr_sys("%s",
@@ -457,7 +502,8 @@ go_await(void)
 static bool
 root_lives(void)
 {
-	char path[PATH_MAX], state = 'Z';
+	struct status st;
+	char path[PATH_MAX];
 	FILE *f;
 	int pid;
 
@@ -467,13 +513,7 @@ root_lives(void)
 	if (fscanf(f, "%d", &pid) != 1)
 		pid = 0;
 	fclose(f);
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]%*[) ]%c", &state) != 1)
-		state = 'Z';
-	fclose(f);
-	return state != 'Z' && state != 'X';
+	return status_read(pid, &st) && st.state != 'Z' && st.state != 'X';
 }
 
 enum outcome {

@@ -58,8 +58,36 @@ counts_on 'moved' "$(lines)"
 
 begin
 to "$BUILD/snapload --receive"
-is "$ended $said" "1 snap: far side: the process ID N is in use" 'in use'
+is "$ended $said" "1 snap: far side: the process ID N is in use by \
+$(cat "/proc/$first/comm")" 'in use'
 undone 'in use'
+
+# a zombie there has the number
+cat >"$tmp/zombie.py" <<'END'
+import os, sys, time
+want, child = int(sys.argv[1]), 0
+while child != want:
+    if child:
+        os.waitpid(child, 0)
+    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+        last.write(str(want - 1))
+    child = os.fork()
+    if not child:
+        os._exit(0)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+with open("/proc/self/comm") as comm, open(sys.argv[2], "w") as name:
+    name.write(comm.read())
+time.sleep(1000)
+END
+"${over[@]}" python3 "$tmp/zombie.py" "$first" "$tmp/zombie" &
+disown $!
+until_true test -s "$tmp/zombie"
+name=$(cat "$tmp/zombie")
+to "$far"
+is "$ended $said" "1 snap: far side: the process ID N is in use by $name, a \
+zombie: its parent, process N ($name), has not waited for it" 'a zombie'
+undone 'a zombie'
+pkill -KILL -f "$tmp/zombie.py"
 to "PATH=/nonexistent ${over[0]} ${over[*]:1} $BUILD/snapload --receive"
 is "$ended" 1 'no such command'
 undone 'no such command'
@@ -196,4 +224,4 @@ killed 'criu restore' "${times[@]}"
 ok $? 'criu is killed' || diag <"$tmp/bad"
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 41
+finish 45
