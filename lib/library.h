@@ -574,6 +574,8 @@ struct criuopts {
 				   processes */
 	bool		 along;	/* TCP connections will be moved, so do not
 				   report them with note() */
+	bool		 tcp_close; /* only for live processes: close all TCP
+				       connections when they are restored */
 	unsigned int	 cgroups; /* only for live processes: one of enum
 				     criu_cgroups */
 	bool		 cgroup_root; /* criu will get a different cgroup root,

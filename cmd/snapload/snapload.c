@@ -121,7 +121,10 @@ confine_images(char *file, char *dir, const char *parent)
 	program_confine(&need, verbose);
 }
 
-enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE };
+enum {
+	OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE,
+	OPT_TCP_CLOSE
+};
 
 static struct job {		/* command-line options */
 	char		*dir;	/* directory for the images; NULL: none */
@@ -199,17 +202,18 @@ static const struct opt opts[] = {
 	    "restore cgroups: soft, full, ...", .call = parse },
 	{ OPT_RECEIVE, "receive", NULL,
 	    "restore processes that snap --to sends", .flag = &job.receive },
+	{ OPT_TCP_CLOSE, "tcp-close", NULL, "close all TCP connections",
+	    .flag = &co.tcp_close },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to images of criu(8), or back.",
 	.synopsis = (const char *const[]){
-		"[-Ov] [-f kind,...] [-p pid] [--parent dir]",
+		"[-Ov] [-f kind,...] [-p pid] [--parent dir] [--tcp-close]",
 		"         [--manage-cgroups=mode] [--cgroup-root=[name:]path]",
 		"         -D dir [file]",
-		"-c [-D dir] [-f kind,...] [-p pid]",
-		"         [--manage-cgroups=mode] [file]",
+		"-c [-D dir] [-f kind,...] [-p pid] [--option ...] [file]",
 		"-u [-vz] -D dir [-o file]",
 		"--receive [-v] [-D dir] [-f kind,...] [--option ...]",
 		NULL
@@ -256,7 +260,7 @@ job_misused(int operands)
 	if (job.reverse)
 		return operands > 0 || co.overwrite || co.leave != 0 ||
 		    co.cgroups != CGROUPS_IGNORE || co.root != 0 ||
-		    co.parent != NULL;
+		    co.parent != NULL || co.tcp_close;
 	return operands > 1 || job.path != NULL || job.compress;
 }
 

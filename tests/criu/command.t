@@ -116,8 +116,10 @@ load -u
 is "$rc" 2 "no -D"
 load -u --parent x -D "$tmp/large"
 is "$rc" 2 "-p with -u"
+load -u --tcp-close -D "$tmp/large"
+is "$rc" 2 "--tcp-close with -u"
 images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish 27
+finish 28

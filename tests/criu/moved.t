@@ -127,5 +127,36 @@ is "$(awk '$3 != 0' "$server")" '' 'nor was the server, moved by snap --to'
 pkill -KILL -f "$here/stream.py serve"
 pid=$peer
 end
-kill -KILL "$init"
-finish 31
+
+# moved by one who wants its connection closed
+cat >"$tmp/waits" <<'END'
+#!/usr/bin/env python3
+import os, socket, sys, time
+sys.path.insert(0, sys.argv[2])
+from counter import apart
+log = apart(sys.argv[1])
+server = socket.create_server(('192.0.2.1', 8018))
+for i in range(20):
+    os.write(log, b'listens\n')
+peer = server.accept()[0]
+os.write(log, b'accepted\n')
+os.write(log, b'received %r\n' % peer.recv(1))
+time.sleep(1000)
+END
+chmod +x "$tmp/waits"
+in=(nsenter --net=/run/netns/here)
+start "$tmp/waits" "$here"
+nsenter --net=/run/netns/client python3 -c 'import socket, time
+peer = socket.create_connection(("192.0.2.1", 8018))
+time.sleep(1000)' &
+client=$!
+disown $client
+until_true grep -q '^accepted' "$log"
+timeout 60 "$BUILD/snap" --to "${receive/netns\/here/netns/there} --tcp-close" \
+    "$pid" 2>"$tmp/err" >/dev/null
+is "$? $(grep -c 'is closed when it is restored' "$tmp/err")" '0 1' \
+    '--tcp-close: moved, and the closed connection is named'
+until_true grep -q '^received' "$log"
+is "$(tail -n 1 "$log")" "received b''" '--tcp-close: it is closed'
+kill -KILL "$init" "$client"
+finish 33

@@ -1855,6 +1855,22 @@ test_streams(void **state)
 	assert_int_equal(number(m, "11"), 0);
 	assert_int_equal(count(m, 13), 0);
 
+	/* they can, but the user wants them closed */
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	need = 0;
+	*noted = '\0';
+	o.tcp_close = true;
+	assert_int_equal(load_one(&o), 0);
+	o.tcp_close = false;
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_CLOSE);
+	assert_string_equal(noted, "process 7, descriptor 3: the connection of "
+	    "1.2.3.4:5 to 6.7.8.9:10 is closed when it is restored\n"
+	    "needs criu 4.0 or newer for TCP_NODELAY and TCP_CORK\n");
+
 	/* another does not: both are closed */
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");

@@ -78,8 +78,8 @@ lock_find(struct criumake *m)
 }
 
 /*
- * Decide whether to restore TCP connections: either all of them or none. Return
- * 0, or -1 with errstr set.
+ * Decide whether to restore TCP connections: either all of them or none. If
+ * m->opts->tcp_close is set, restore none. Return 0, or -1 with errstr set.
  */
 int
 maketcp_judge(struct criumake *m)
@@ -100,7 +100,7 @@ maketcp_judge(struct criumake *m)
 		    !makeopen_has(f, OK_AGREED) || !makeopen_has(f, OK_WINDOW))
 			break;
 	}
-	if (any && i == m->nopen)
+	if (any && i == m->nopen && !m->opts->tcp_close)
 		m->need |= CRIU_TCP_ESTABLISHED;
 	else {
 		free(m->lock);
