@@ -560,12 +560,20 @@ enum criu_cgroups {		/* how to restore cgroups */
 	CGROUPS_STRICT		/* create all cgroups; fail if one exists */
 };
 
+/*
+ * Added to the IDs of processes of an early copy of memory, times the number of
+ * the copy, counted from one. Higher than any process ID of Linux.
+ */
+enum { EARLY_PID = 1 << 24 };
+
 struct criuopts {
 	const char	*parent; /* directory of earlier images, or NULL; pages
 				    unchanged since those images are not written
 				    again */
 	bool		 overwrite; /* also accept a directory that is not
 				       empty */
+	bool		 early;	/* the directory has a subdirectory "early",
+				   for early copies of memory: see EARLY_PID */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
 				   leave out if they cannot be restored (bits
 				   from criu_leave()) */
@@ -693,6 +701,14 @@ struct liveopts {
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */
+	bool	 heads;		/* of an ELF file that has a name, save the
+				   beginning only, with the build ID */
+	unsigned int early;	/* number of an early copy: capture private
+				   anonymous memory only, and add EARLY_PID
+				   times this to the process IDs; 0: capture
+				   everything */
+	const struct live *before; /* previous set of the same snapshot, whose
+				      clones still exist, or NULL */
 	bool	 again;		/* the caller can capture again, so fail if a
 				   clone is lost: see live_lost() */
 	bool	 flags;		/* read the files "smaps" while all processes
@@ -730,6 +746,8 @@ int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 int		 live_next(struct live *l, struct proc **p);
+bool		 live_isclone(const struct live *l, pid_t pid);
+bool		 live_hasclones(const struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
 int		 live_park(struct live *l, struct buf *pids);

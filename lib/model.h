@@ -268,6 +268,7 @@ void		 source_move(struct snap *a, struct snap *b);
 struct source	*source_file(struct snap *s, int fd, const char *name,
 		    uint32_t pitch);
 int		 source_fd(const struct source *src);
+void		 source_resize(struct source *src, uint64_t size);
 uint64_t	 source_size(const struct source *src);
 bool		 source_data(const struct source *src, uint64_t off,
 		    uint64_t *start, uint64_t *end);

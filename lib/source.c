@@ -342,6 +342,15 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
+ * Set the size of src, a file source, to size bytes, which its file has now.
+ */
+void
+source_resize(struct source *src, uint64_t size)
+{
+	((struct filesource *)src)->size = size;
+}
+
+/*
  * Return the descriptor of src, a file source or spool. src still owns it.
  */
 int

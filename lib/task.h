@@ -46,6 +46,7 @@ struct vmas {			/* mappings of a process */
 void		 vma_perms(const struct vma *v, char perm[5]);
 bool		 vma_ismade(const struct vma *v);
 const struct vma *vmas_next(const struct vmas *l, uint64_t addr);
+bool		 vma_isprivate(const struct vma *v);
 bool		 vma_isring(const struct vma *v);
 const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
 void		 vmas_free(struct vmas *l);

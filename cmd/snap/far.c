@@ -329,15 +329,16 @@ far_end(struct far *f)
 
 /*
  * Ask the far side, before anything is stopped, whether it can receive the
- * processes of l. Return 0, or -1 with errstr set if it cannot.
+ * processes of l. early is true if their memory will be copied early. Return 0,
+ * or -1 with errstr set if it cannot.
  */
 int
-far_ask(struct far *f, struct live *l)
+far_ask(struct far *f, struct live *l, bool early)
 {
 	struct buf b = { 0 };
 	int rc;
 
-	if ((rc = question_make(&b, l)) == 0 &&
+	if ((rc = question_make(&b, l, early)) == 0 &&
 	    (frame_write(STDOUT_FILENO, FRAME_QUESTION, b.data, b.len) == -1 ||
 	    frame_write(STDOUT_FILENO, FRAME_QUESTION, NULL, 0) == -1))
 		rc = errstr_sys("--to");

@@ -44,6 +44,9 @@ struct taking {			/* state of a snapshot being taken */
 				   was not given */
 	struct live	*live;
 	struct snap	*snap;
+	struct snap6	*writer; /* owned; NULL: not begun, or ended */
+	struct early	*early;	/* owned; the last copy that early_copy() made,
+				   or NULL */
 	struct output	*out;	/* output file; NULL: not opened, or already
 				   committed */
 	bool		 again;	/* fail if a clone is killed, so that the
@@ -63,6 +66,11 @@ void		 at_wait(time_t start);
 void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
 
+/* early.c: copy memory to the far side while the processes run */
+int		 early_copy(struct taking *k, const struct liveopts *o);
+const struct live *early_live(const struct taking *k);
+void		 early_free(struct taking *k);
+
 /* far.c: the command of --to, and what it answers */
 enum answer { /* answers of the far side, in order of arrival */
 	ANSWER_NONE,
@@ -75,7 +83,7 @@ enum answer { /* answers of the far side, in order of arrival */
 struct far;
 
 struct far	*far_begin(const char *command);
-int		 far_ask(struct far *f, struct live *l);
+int		 far_ask(struct far *f, struct live *l, bool early);
 int		 far_await(struct far *f, enum answer answer);
 int		 far_check(struct far *f);
 int		 far_go(struct far *f);
@@ -91,6 +99,7 @@ void		 leave_choose(struct live *l, pid_t pid, uint64_t limit,
 void		 say(void *arg, const char *text);
 void		 say_hold(void);
 void		 say_kept(bool drop);
+void		 say_nothing(void *arg, const char *text);
 int		 say_totals(const struct snap *s, struct output *out);
 
 /* move.c: kill processes once their snapshot is safely stored */
@@ -107,7 +116,7 @@ void		 note_make(struct buf *b, char *const argv[],
 		    const char *text);
 
 /* question.c: what the processes need on the far side */
-int		 question_make(struct buf *b, struct live *l);
+int		 question_make(struct buf *b, struct live *l, bool early);
 
 /* take.c: add the small files and the Linux record to each process */
 int		 take(void *taking, struct proc *p, const struct task *t,

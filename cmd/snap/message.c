@@ -39,6 +39,16 @@ say_hold(void)
 }
 
 /*
+ * Discard text. This is a warn callback.
+ */
+void
+say_nothing(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+/*
  * Print the messages that were held back or, if drop is true, discard them.
  */
 void

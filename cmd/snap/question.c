@@ -2,7 +2,7 @@
  * The question to the far side of a move (--to), before anything is stopped:
  * what the processes need there. One line each:
  *
- *	memory KB	kilobytes of their memory
+ *	memory KB	kilobytes of their memory, twice with early copies
  *	pid N		a process ID
  *	file PATH	a file that must exist
  *
@@ -170,15 +170,17 @@ process_add(void *arg, pid_t pid)
 }
 
 /*
- * Append to b what the processes of l need. Return 0, or -1 with errstr set.
+ * Append to b what the processes of l need. early is true if their memory will
+ * be copied early. Return 0, or -1 with errstr set.
  */
 int
-question_make(struct buf *b, struct live *l)
+question_make(struct buf *b, struct live *l, bool early)
 {
 	struct question q = { .b = b };
 
 	if (live_each(l, process_add, &q) == -1)
 		return -1;
-	buf_printf(b, "memory %ju\n", (uintmax_t)q.kb);
+	/* memory that changes after it was copied is there twice */
+	buf_printf(b, "memory %ju\n", (uintmax_t)(early ? 2 * q.kb : q.kb));
 	return buf_check(b);
 }

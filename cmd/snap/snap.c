@@ -32,12 +32,13 @@ check_live(struct taking *k)
 }
 
 /*
- * Write the processes to w, each as soon as it is taken. With -k all of them
- * have been taken before this call. Return 0, or -1 with errstr set.
+ * Write the processes to k->writer, each as soon as it is taken. With -k all of
+ * them have been taken before this call. Return 0, or -1 with errstr set.
  */
 static int
-write_procs(struct taking *k, struct snap6 *w)
+write_procs(struct taking *k)
 {
+	struct snap6 *w = k->writer;
 	struct proc *p;
 	size_t i;
 	int rc;
@@ -58,6 +59,28 @@ write_procs(struct taking *k, struct snap6 *w)
 }
 
 /*
+ * Begin to write the snapshot. Return 0, or -1 with errstr set.
+ */
+static int
+writer_begin(struct taking *k)
+{
+	k->writer = snap6_begin(k->out, k->snap->header, take_lose, k);
+	return k->writer == NULL ? -1 : 0;
+}
+
+/*
+ * End the snapshot, which is whole or not. Return 0, or -1 with errstr set.
+ */
+static int
+writer_end(struct taking *k, bool whole)
+{
+	struct snap6 *w = k->writer;
+
+	k->writer = NULL;
+	return w == NULL ? 0 : snap6_end(w, whole);
+}
+
+/*
  * Capture the stopped processes and write the snapshot. With -d, only check
  * that the processes can be restored. Return 0, or -1 with errstr set.
  */
@@ -65,7 +88,6 @@ static int
 write_live(struct taking *k)
 {
 	const struct move *m = &k->job->move;
-	struct snap6 *w;
 	int rc;
 
 	if (live_take(k->live, k->snap, take, k) == -1 ||
@@ -73,15 +95,14 @@ write_live(struct taking *k)
 		return -1;
 	if (m->dry)
 		return 0;
-	w = snap6_begin(k->out, k->snap->header, take_lose, k);
-	if (w == NULL)
+	if (k->writer == NULL && writer_begin(k) == -1)
 		return -1;
-	rc = write_procs(k, w);
+	rc = write_procs(k);
 	if (m->kill)
 		live_warnmissed(k->live);
 	if (rc == 0 && m->kill && k->incomplete && !m->force)
 		rc = errstr_set("no process killed: some memory is missing");
-	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
+	return writer_end(k, rc == 0) == -1 ? -1 : rc;
 }
 
 /*
@@ -106,11 +127,6 @@ snap_live(struct taking *k)
 	const bool totals = j->live.verbose && !j->move.dry;
 	int rc;
 
-	rc = -1;
-	k->snap = snap_new();
-	if (k->snap == NULL || (k->snap->header =
-	    live_header(plan9_cputype())) == NULL)
-		goto out;
 	say_hold();
 	progress_phase(&progress, 0);
 	rc = live_stop(k->live);
@@ -121,7 +137,6 @@ snap_live(struct taking *k)
 		rc = say_totals(k->snap, k->out);
 	if (rc == 0 && j->move.kill)
 		rc = move_end(k->live, &k->out, k->far);
-out:
 	live_thaw(k->live);
 	if (rc == -1 && k->far != NULL)
 		far_wrap(k->far);
@@ -131,13 +146,6 @@ out:
 	snap_free(k->snap);
 	k->snap = NULL;
 	return rc;
-}
-
-static void
-ignore(void *arg, const char *text)
-{
-	(void)arg;
-	(void)text;
 }
 
 /*
@@ -155,14 +163,17 @@ look(struct taking *k, const struct liveopts *o)
 	/* Another set is captured later, and reports what fails here. The facts
 	   in this one may be out of date then, and its messages would appear
 	   twice. */
-	quiet.warn = ignore;
+	quiet.warn = say_nothing;
 	if ((l = live_new(&quiet)) == NULL)
 		return -1;
 	rc = 0;
 	if (sources_add(&k->job->sources, l) == 0)
 		rc = move_look(&k->job->move, l);
-	if (rc == 0 && k->far != NULL && (rc = far_ask(k->far, l)) == -1)
-		far_wrap(k->far);
+	if (rc == 0 && k->far != NULL) {
+		rc = far_ask(k->far, l, !k->job->stop);
+		if (rc == -1)
+			far_wrap(k->far);
+	}
 	live_free(l);
 	return rc;
 }
@@ -178,7 +189,8 @@ snap_once(struct taking *k, bool clone)
 	struct liveopts o = k->job->live;
 
 	o.clone = clone;
-	o.perfmaps = true;
+	o.perfmaps = k->far == NULL;
+	o.heads = k->far != NULL;
 	o.out = -1;
 	if (!k->job->move.dry) {
 		k->out = output_begin(k->job->path, k->job->compress,
@@ -193,8 +205,17 @@ snap_once(struct taking *k, bool clone)
 		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
+	if ((k->snap = snap_new()) == NULL ||
+	    (k->snap->header = live_header(plan9_cputype())) == NULL)
+		return -1;
 	if (k->job->move.kill && look(k, &o) == -1)
 		return -1;
+	if (k->far != NULL && (writer_begin(k) == -1 ||
+	    early_copy(k, &o) == -1)) {
+		far_wrap(k->far);
+		return -1;
+	}
+	o.before = early_live(k);
 	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
 	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
 	    sources_add(&k->job->sources, k->live) == -1)
@@ -254,11 +275,14 @@ run(const struct job *j)
 	if (snap_all(&k) == -1) {
 		progress_hide();
 		program_warn("%s", snap_errstr());
+		(void)writer_end(&k, false);
+		early_free(&k);
 		output_abort(k.out);
 		far_end(k.far);
 		live_free(k.live);
 		return 1;
 	}
+	early_free(&k);
 	rc = k.out == NULL ? 0 : output_commit(k.out);
 	far_end(k.far);
 	progress_hide();

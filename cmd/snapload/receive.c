@@ -558,19 +558,24 @@ restore(const struct buf *command)
 }
 
 /*
- * Remove the files in the directory at path, and the directory if it is
- * temporary.
+ * Remove the files in the directory at path, which may have one level of
+ * subdirectories, and the directory if it is temporary.
  */
 static void
 dir_clear(const char *path, bool temporary)
 {
+	char sub[PATH_MAX];
 	struct dirent *e;
 	DIR *d;
 
 	if ((d = opendir(path)) == NULL)
 		return;
 	while ((e = readdir(d)) != NULL)
-		(void)unlinkat(dirfd(d), e->d_name, 0);
+		if (unlinkat(dirfd(d), e->d_name, 0) == -1 &&
+		    errno == EISDIR && *e->d_name != '.' &&
+		    (size_t)snprintf(sub, sizeof sub, "%s/%s", path,
+		    e->d_name) < sizeof sub)
+			dir_clear(sub, true);
 	closedir(d);
 	if (temporary)
 		(void)rmdir(path);
@@ -604,6 +609,23 @@ dir_make(const char *dir, char *path)
 		    strcmp(e->d_name, "..") != 0;
 	closedir(d);
 	return n == 0 ? 0 : errstr_set("%s: not an empty directory", dir);
+}
+
+/*
+ * Create the directory of the images as dir_make() does, and its subdirectory
+ * for early copies of memory. Return 0, or -1 with errstr set.
+ */
+static int
+dirs_make(const char *dir, char *path)
+{
+	char sub[PATH_MAX];
+
+	if (dir_make(dir, path) == -1)
+		return -1;
+	if ((size_t)snprintf(sub, sizeof sub, "%s/early", job.dir) >=
+	    sizeof sub || mkdir(sub, 0700) == -1)
+		return errstr_sys("%s", job.dir);
+	return 0;
 }
 
 /*
@@ -662,7 +684,7 @@ receive(const char *dir, int (*make)(const char *))
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if ((errno = worker_start(&thread, beat, NULL)) != 0)
 		err(1, "cannot start a thread");
-	made = dir_make(dir, temporary) == 0;
+	made = dirs_make(dir, temporary) == 0;
 	if (made)
 		end = move(make);
 	if (end == RUNNING)

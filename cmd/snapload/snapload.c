@@ -274,6 +274,8 @@ make(const char *dir)
 	int rc;
 
 	confine_images(NULL, job.dir != NULL ? job.dir : strdup(dir), NULL);
+	/* receive() has created it */
+	co.early = co.overwrite = true;
 	if ((rc = load(NULL, dir, &co)) == -1)
 		program_warn("%s", snap_errstr());
 	return rc == 0 && (co.leave != 0 || !program_lost()) ? 0 : -1;

@@ -308,7 +308,8 @@ snap6_put(struct snap6 *w, struct proc *p)
 	    (p->text != NULL && write_text(w, p->text) == -1) ||
 	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
-	if (!w->lost)
+	/* nothing refers to a lost page of an early copy */
+	if (!w->lost || (p->pid >= EARLY_PID && p->nfile == 0))
 		return 0;
 	if ((rc = linuxrec_update(p)) == -1)
 		return -1;

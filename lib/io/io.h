@@ -169,6 +169,7 @@ int		 outdir_link(struct outdir *o, const char *name,
 		    const char *target);
 int		 outdir_commit(struct outdir *o, const char *last,
 		    const void *data, size_t len);
+void		 outdir_leave(struct outdir *o);
 void		 outdir_abort(struct outdir *o);
 
 /* outname.c */

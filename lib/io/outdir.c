@@ -352,6 +352,17 @@ outdir_commit(struct outdir *o, const char *last, const void *data,
 }
 
 /*
+ * Leave directory o as it is, without a mark and without syncing its files.
+ * Free o, which may be NULL.
+ */
+void
+outdir_leave(struct outdir *o)
+{
+	if (o != NULL)
+		outdir_free(o);
+}
+
+/*
  * Remove the files written to directory o, and also the directory if it was
  * created. Free o, which may be NULL.
  */

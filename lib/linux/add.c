@@ -45,7 +45,7 @@ live_add(struct live *l, pid_t pid, bool found)
 	struct lproc *p;
 	char user[32];
 
-	if (lproc_find(l, pid) != NULL)
+	if (lproc_find(l, pid) != NULL || live_isclone(l->opts.before, pid))
 		return 0;
 	if ((p = lproc_add(l, pid)) == NULL)
 		return -1;

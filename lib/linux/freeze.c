@@ -209,6 +209,7 @@ round_child(void *arg, long pid)
 
 	if (lproc_find(r->live, (pid_t)pid) != NULL ||
 	    proxy_isours((pid_t)pid) ||
+	    live_isclone(r->live->opts.before, (pid_t)pid) ||
 	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
 	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
@@ -298,7 +299,8 @@ live_look(struct live *l)
 		most = headroom_ours() / PREPARED_PART;
 		if (l->opts.memory != 0 && l->opts.memory < most)
 			most = l->opts.memory;
-		prepared_make(l, most);
+		if (l->opts.early == 0)
+			prepared_make(l, most);
 		return 0;
 	}
 	live_say(l, "%s: all processes stay stopped until everything is "

@@ -186,6 +186,17 @@ vma_ismade(const struct vma *v)
 }
 
 /*
+ * Return true if v is a private mapping without a file, whose pages only its
+ * process changes.
+ */
+bool
+vma_isprivate(const struct vma *v)
+{
+	return v->ino == 0 && v->dev == 0 && !(v->flags & VMA_SHARED) &&
+	    !vma_isring(v) && strncmp(v->name, "[v", 2) != 0;
+}
+
+/*
  * Return true if mapping v is a ring of io_setup(2). The kernel and the process
  * share this memory. Its pages may be missing from the page table.
  */

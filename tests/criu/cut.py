@@ -31,7 +31,9 @@ def main(most, command):
                     return 0
                 sent += len(data)
                 try:
-                    os.write(there, data)
+                    # SIGCONT may leave a part
+                    while data:
+                        data = data[os.write(there, data):]
                 except OSError:
                     pass
             else:

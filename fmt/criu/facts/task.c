@@ -105,7 +105,9 @@ maketask_read(struct criumake *m)
 		return -1;
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
-		if (p->embedded != NULL)
+		/* an early copy of memory (snap --to) has no record */
+		if (p->embedded != NULL || (p->pid >= EARLY_PID &&
+		    proc_file(p, "proc") == NULL))
 			continue;
 		if (proc_part(p, &part) == -1)
 			return -1;

@@ -22,8 +22,8 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 
 /*
  * Parse into v the numbers in the file called name in the record of p, an
- * embedded file. form is their format (words_form()). Return true if the file
- * exists and is valid.
+ * embedded file or a process. form is their format (words_form()). Return true
+ * if the file exists and is valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -39,7 +39,8 @@ content_numbers(const struct proc *p, const char *name, const char *form,
 }
 
 /*
- * Return the size of embedded file p in bytes.
+ * Return the size in bytes of embedded file p, or of the executable of process
+ * p.
  */
 uint64_t
 makereg_size(const struct proc *p)

@@ -14,6 +14,8 @@
 
 #define DELETED " (deleted)"
 
+enum { HEAD = 4096 };	/* bytes in which a build ID is looked for */
+
 /*
  * Add file r to files.img. f is the open file, or NULL if r is only mapped or
  * is a directory of a process.
@@ -142,7 +144,6 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 static size_t
 build_id(struct image *im, uint32_t words[16])
 {
-	enum { HEAD = 4096 };
 	struct buildid b = { 0 };
 	uint8_t head[HEAD];
 	ssize_t n;
@@ -271,7 +272,7 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	im = content == NULL ? NULL : content->text;
 	if (im != NULL && !gone && im->nmissing == 0) {
 		r.has_size = true;
-		r.size = image_bytes(im);
+		r.size = makereg_size(content);
 		r.build_id = words;
 		r.n_build_id = build_id(im, words);
 	}

@@ -57,6 +57,8 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 	const struct pages *e;
 	int rc;
 
+	if (early_is(out, im))
+		return early_put(out, im, addr, page, len, src, loc);
 	if (im->kind != IMAGE_MEM || p == out->nothing)
 		return 0;
 	if ((out->last == NULL || out->last->proc != p) &&
@@ -114,6 +116,10 @@ criu_storefree(struct pagestore *st)
 	if (out == NULL)
 		return;
 	outdir_abort(out->out);
+	outdir_abort(out->sub);
+	for (i = 0; i < out->nearly; i++)
+		object_free(out->early[i]);
+	free(out->early);
 	for (i = 0; i < out->nobject; i++)
 		object_free(out->object[i]);
 	free(out->object);
@@ -238,6 +244,7 @@ object_make(struct criuout *out, struct proc *p, struct made *const *map,
     size_t n)
 {
 	struct recfile f;
+	struct object *o;
 	size_t at;
 
 	at = BISECT_WHILE(k, n, map[k]->pages->pid < p->pid);
@@ -247,7 +254,7 @@ object_make(struct criuout *out, struct proc *p, struct made *const *map,
 	f.namelen = strlen(f.name);
 	f.data = map[at]->b.data;
 	f.len = map[at]->b.len;
-	return object_new(out, p, &f) == NULL ? -1 : 0;
+	return (o = object_new(out, p, &f)) == NULL ? -1 : early_split(out, o);
 }
 
 /*
@@ -296,10 +303,9 @@ place_pages(struct criuout *out, const struct mades *l)
 	size_t i;
 	int rc;
 
-	if (objects_make(out, l) == -1)
-		return -1;
 	/* pages written so far may be read again below */
-	if (object_flush(out) == -1)
+	if (object_flush(out) == -1 || early_ready(out) == -1 ||
+	    objects_make(out, l) == -1)
 		return -1;
 	for (i = 0, bytes = 0; i < out->nobject; i++)
 		bytes += out->object[i]->bytes;

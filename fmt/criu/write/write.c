@@ -130,6 +130,8 @@ write_pages(struct criuout *out, const struct mades *l)
 	for (i = 0; i < out->nobject && rc == 0; i++)
 		rc = parent != NULL ? stack_object(out, out->object[i]) :
 		    object_plain(out, out->object[i]);
+	if (rc == 0)
+		rc = early_end(out);
 	if (rc == -1 || parent == NULL)
 		return rc;
 	if ((link = path_between(out->dir, parent)) == NULL)
@@ -157,6 +159,8 @@ write_all(struct criuout *out, const struct mades *l)
 	    inventory->b.data, inventory == NULL ? 0 : inventory->b.len) == -1)
 		return -1;
 	out->out = NULL;
+	outdir_leave(out->sub);
+	out->sub = NULL;
 	return 0;
 }
 

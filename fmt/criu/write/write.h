@@ -4,6 +4,7 @@
  *
  *	out.c		the directory
  *	object.c	filling of pages images
+ *	early.c		early copies of memory
  *	replay.c	images that came with the snapshot
  *	ghost.c		deleted files
  *	place.c		putting of pages at their offsets
@@ -47,6 +48,10 @@ struct criuout {
 	const struct criuopts *opts; /* borrowed */
 	struct criustat	*stat;	/* borrowed from the caller of criu_write() */
 	struct imgdir	*below;	/* owned; the parent directory, once opened */
+	struct outdir	*sub;	/* owned; subdirectory for early copies; NULL:
+				   none came */
+	struct object	**early; /* owned; the first copy of each process */
+	size_t		 nearly;
 	struct object	**object; /* owned */
 	size_t		 nobject;
 	struct objecttree byproc; /* the elements of array "object", sorted by
@@ -98,6 +103,17 @@ int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
 
 /* place.c */
 int		 place_pages(struct criuout *out, const struct mades *l);
+
+/* early.c */
+#define EARLY "early"		/* name of the subdirectory */
+
+bool		 early_is(const struct criuout *out, const struct image *im);
+int		 early_put(struct criuout *out, const struct image *im,
+		    uint64_t addr, const uint8_t *data, size_t len,
+		    struct source **src, uint64_t *loc);
+int		 early_ready(struct criuout *out);
+int		 early_split(struct criuout *out, struct object *o);
+int		 early_end(struct criuout *out);
 
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);

@@ -160,6 +160,40 @@ clone_lost(struct lproc *p)
 }
 
 /*
+ * Return true if pid is a clone that set l, or a set before it, has made. l may
+ * be NULL.
+ */
+bool
+live_isclone(const struct live *l, pid_t pid)
+{
+	const struct lproc *p, *head;
+
+	for (; l != NULL; l = l->opts.before)
+		TAILQ_FOREACH(p, &l->procs, entry) {
+			head = p->head == NULL ? p : p->head;
+			/* the number of one that was reaped may be reused */
+			if (p->clone == pid && (!head->ended ||
+			    proc_state(pid, pid) == 'Z'))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Return true if the processes of set l, which were captured, have clones.
+ */
+bool
+live_hasclones(const struct live *l)
+{
+	const struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->clone > 0)
+			return true;
+	return false;
+}
+
+/*
  * Return true if data of set l were lost. Either a clone was killed before it
  * was read completely, or copies made while the processes were stopped could
  * not be written.

@@ -282,6 +282,7 @@ keep_ring(struct keeping *k, const struct vma *v)
  * Copy the pages of mapping v that the clone lacks, or add gaps for them. The
  * first of these rules that fits v applies:
  *
+ *	early copy, not private anonymous memory: do nothing;
  *	kernel, device or secret memory: do nothing;
  *	ring of io_setup(2): copy all of it from the clone;
  *	file on a file server: add gaps, copy nothing;
@@ -299,6 +300,8 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	enum treatment how;
 	bool anon;
 
+	if (k->live->opts.early != 0 && !vma_isprivate(v))
+		return 0;
 	if (strncmp(v->name, "[v", 2) == 0 || v->flags & VMA_DEVICE ||
 	    strcmp(v->name, "/secretmem (deleted)") == 0)
 		return 0;

@@ -323,6 +323,9 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	c.bytes = (record_number(c.rec, "VmPTE") +
 	    record_number(c.rec, "RssAnon") +
 	    record_number(c.rec, "VmSwap")) * KB + nvma * MAPPING + TASK;
+	/* the clones of earlier copies can grow as much */
+	if (l->opts.early != 0)
+		c.bytes *= l->opts.early;
 	own = record_text(c.rec, "cgroup");
 	mounts = scan_begin(c.head->mounts.data, c.head->mounts.len);
 	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)

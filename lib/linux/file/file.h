@@ -126,6 +126,8 @@ enum treatment {
 
 enum treatment	 treatment_choose(struct live *l, const struct lproc *p,
 		    const struct vma *v, struct targetfile *f);
+uint64_t	 treatment_length(const struct live *l, const char *name,
+		    const struct stat *st);
 bool		 file_isunlinked(const struct vma *v, const struct stat *st);
 
 #endif

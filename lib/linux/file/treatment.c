@@ -76,6 +76,21 @@ file_isunlinked(const struct vma *v, const struct stat *st)
 }
 
 /*
+ * Return how many bytes of an ELF file are to be saved: all, or the beginning
+ * as l->opts.heads says. name is its path, or NULL if it is not known, and st
+ * its attributes.
+ */
+uint64_t
+treatment_length(const struct live *l, const char *name, const struct stat *st)
+{
+	enum { HEAD = 4096 };	/* the build ID is looked for in these bytes */
+
+	return l->opts.heads && name != NULL && !path_isdeleted(name) &&
+	    st->st_nlink > 0 && st->st_size > HEAD ? HEAD :
+	    (uint64_t)st->st_size;
+}
+
+/*
  * Return true if the kernel would include the unmodified pages of mapping v in
  * a core of process p. fd is the file of v. The coredump_filter of p decides:
  * it has one bit each for private and shared mappings, and two more for DAX

@@ -230,7 +230,9 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 			return TAKE_FAILED;
 	}
 	file_close(&f);
-	return how;
+	/* carry_note() saves the beginning */
+	return how == TAKE_FILE && l->opts.heads &&
+	    !file_isunlinked(v, &f.st) ? LEAVE_FILE : how;
 }
 
 static enum treatment
@@ -378,7 +380,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	size_t i;
 	int rc;
 
-	if (t->vma.n == 0)
+	/* an early copy must not change while it is read */
+	if (t->vma.n == 0 || (l->opts.early != 0 && lp->clone == 0))
 		return 0;
 	memset(&k, 0, sizeof k);
 	k.proc = lp;
@@ -395,19 +398,22 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 		k.text = p->text->seg[0]->ext[0].src;
 	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++) {
 		k.vma = &t->vma.v[i];
-		rc = vma_take(l, lp, s, &k);
+		if (l->opts.early == 0 || vma_isprivate(k.vma))
+			rc = vma_take(l, lp, s, &k);
 	}
 	own_flush(&k);
 	return builder_finish(&k.build) == -1 ? -1 : rc;
 }
 
 /*
- * Store the executable of process lp as the text of process p of snapshot s.
- * Store the whole file, even if it was deleted. If it cannot be read, warn the
- * user. Return 0, or -1 with errstr set.
+ * Store the executable of process lp as the text of process p of snapshot s,
+ * even if it was deleted: the whole file, or its beginning as l->opts.heads
+ * says. Then add its size to rec, the record of p. If the executable cannot be
+ * read, warn the user. Return 0, or -1 with errstr set.
  */
 int
-text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
+text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p,
+    struct filelist *rec)
 {
 	struct targetfile f;
 	struct source *src;
@@ -429,7 +435,10 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 		return 0;
 	}
 	name = proc_link(lp->mmtid, 0, "exe");
-	size = (uint64_t)f.st.st_size;
+	size = treatment_length(l, name, &f.st);
+	if (size < (uint64_t)f.st.st_size)
+		filelist_text(rec, "size", "%ju\n",
+		    (uintmax_t)f.st.st_size);
 	src = file_source(s, &f, name == NULL ? "executable" : name, &fd);
 	free(name);
 	if (src == NULL)

@@ -187,13 +187,15 @@ static const struct source_ops single_ops = {
 static const struct source_ops alone_ops = { .many = alone_many };
 
 /*
- * Return true if p is the only process of set l that has memory.
+ * Return true if p is the only process with memory in the snapshot of set l.
  */
 static bool
 lproc_isalone(const struct live *l, const struct lproc *p)
 {
 	const struct lproc *other;
 
+	if (l->opts.early != 0 || l->opts.before != NULL)
+		return false;
 	TAILQ_FOREACH(other, &l->procs, entry)
 		if (other != p && lproc_istaken(other))
 			return false;

@@ -154,7 +154,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	take_room(k);
 	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
 					 the snapshot */
-	p = snap_add(k->snap, (uint64_t)th->tid);
+	p = snap_add(k->snap, (uint64_t)th->tid +
+	    k->live->opts.early * EARLY_PID);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
 		return -1;
@@ -163,7 +164,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 		if (k->live->opts.perfmaps)
 			perfmap_record(lp, t, &th->rec);
 		if (record_refit(lp, &th->rec) == -1 ||
-		    text_image(k->live, lp, k->snap, p) == -1 ||
+		    (k->live->opts.early == 0 && text_image(k->live, lp,
+		    k->snap, p, &th->rec) == -1) ||
 		    memory_take(k, lp, p, t, &pages) == -1) {
 			buf_free(&pages);
 			return -1;
@@ -226,14 +228,14 @@ proc_take(struct taker *k, struct lproc *lp)
 
 /*
  * Add to rec those attributes of file c that are needed if the file must be
- * created again when the snapshot is restored.
+ * created again when the snapshot is restored. length bytes of it are saved.
  */
 static void
-record_inode(const struct carry *c, struct filelist *rec)
+record_inode(const struct carry *c, uint64_t length, struct filelist *rec)
 {
 	const struct stat *st = &c->st;
 
-	if (c->mem)
+	if (c->mem || length < (uint64_t)st->st_size)
 		filelist_text(rec, "size", "%ju\n", (uintmax_t)st->st_size);
 	if (c->ipc != 0)
 		filelist_text(rec, "ns/ipc", "ipc:[%ju]", (uintmax_t)c->ipc);
@@ -250,14 +252,16 @@ record_inode(const struct carry *c, struct filelist *rec)
 static int
 carry_take(struct taker *k, const struct carry *c)
 {
+	const uint64_t length = c->mem ? (uint64_t)c->st.st_size :
+	    treatment_length(k->live, c->vma.name, &c->st);
 	struct filelist rec = { 0 };
 	struct proc *p;
 	int rc;
 
-	record_inode(c, &rec);
+	record_inode(c, length, &rec);
 	pthread_mutex_lock(&k->lock);
 	p = (c->mem ? embedded_addmem : embedded_add)(k->snap, &c->vma, c->src,
-	    (uint64_t)c->st.st_size);
+	    length);
 	pthread_mutex_unlock(&k->lock);
 	rc = p == NULL ? -1 : rec.failed ? errstr_set("out of memory") :
 	    k->take(k->arg, p, NULL, rec.file, rec.n);

@@ -64,7 +64,7 @@ int		 memory_image(struct live *l, struct lproc *lp,
 		    struct snap *s, struct proc *p, const struct task *t,
 		    struct buf *own);
 int		 text_image(struct live *l, struct lproc *lp, struct snap *s,
-		    struct proc *p);
+		    struct proc *p, struct filelist *rec);
 
 /*
  * Make stopped processes run system calls, several processes at once, and

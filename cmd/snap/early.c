@@ -1,0 +1,176 @@
+/*
+ * Copy memory to the far side of a move while the processes run, so that little
+ * remains to be copied when they are stopped.
+ *
+ * A copy is a snapshot of its own in the same stream: of each process it has
+ * the private anonymous memory only. The clones from which it was read are kept
+ * until the move ends. A page whose frame a process still shares with its clone
+ * has not changed since, and later becomes a reference to the copy. Other
+ * memory can change without a new frame, and is copied in the stop.
+ *
+ * A copied process gets a process ID that no process of Linux can have: the
+ * number of the copy times EARLY_PID is added to it.
+ */
+#include "job.h"
+
+#include <sys/utsname.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	MAX_COPIES = 8,
+	SMALL_KB = 16 << 10	/* after a copy as small as this, stop the
+				   processes */
+};
+
+struct early {			/* a copy */
+	struct early	*before; /* owned; the copy before this one, or NULL */
+	struct live	*live;
+	struct snap	*snap;
+	uint64_t	 kb;	/* number of new kilobytes in it */
+};
+
+/*
+ * Add nothing to process p but its memory. This is a take callback.
+ */
+static int
+take_memory(void *arg, struct proc *p, const struct task *t,
+    const struct file *rec, size_t n)
+{
+	(void)arg;
+	(void)p;
+	(void)t;
+	(void)rec;
+	(void)n;
+	return 0;
+}
+
+/*
+ * Free the last copy, and end its clones.
+ */
+static void
+early_drop(struct taking *k)
+{
+	struct early *e = k->early;
+
+	k->early = e->before;
+	live_free(e->live);
+	snap_free(e->snap);
+	free(e);
+}
+
+/*
+ * Write the processes of the last copy. Return 0, or -1 with errstr set. If not
+ * all can be captured, write those that can.
+ */
+static int
+early_write(struct taking *k)
+{
+	struct proc *p;
+
+	while (live_next(k->early->live, &p) == 1) {
+		if (p->mem == NULL)
+			continue;
+		if (far_check(k->far) == -1 || snap6_put(k->writer, p) == -1)
+			return -1;
+		k->early->kb += p->count.raw;
+		proc_forget(p);
+	}
+	return 0;
+}
+
+/*
+ * Stop, clone and release the processes for the next copy. o has the options.
+ * Return false if that is not possible.
+ */
+static bool
+early_take(struct taking *k, const struct liveopts *o)
+{
+	struct early *e = must(calloc(1, sizeof *e));
+
+	e->before = k->early;
+	k->early = e;
+	if ((e->live = live_new(o)) != NULL && (e->snap = snap_new()) != NULL &&
+	    sources_add(&k->job->sources, e->live) == 0 &&
+	    live_stop(e->live) == 0 &&
+	    live_take(e->live, e->snap, take_memory, NULL) == 0 &&
+	    live_hasclones(e->live))
+		return true;
+	/* they may still be stopped */
+	early_drop(k);
+	return false;
+}
+
+/*
+ * Return true if a page frame that a process shares with its clone cannot
+ * change. Before Linux 6.5, a read(2) with O_DIRECT that had begun before the
+ * clone was made writes to such a frame (bio_iov_iter_get_pages() of
+ * block/bio.c, which pins pages since).
+ */
+static bool
+frames_hold(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	return uname(&u) == 0 &&
+	    sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > 6 || (major == 6 && minor >= 5));
+}
+
+/*
+ * Copy memory to the far side until a copy is small, or more than half as large
+ * as the one before. o has the options of the capture that follows. Return 0,
+ * also if no copy can be made, or -1 with errstr set.
+ */
+int
+early_copy(struct taking *k, const struct liveopts *o)
+{
+	struct liveopts early = *o;
+	uint64_t last, kb = UINT64_MAX;
+	char text[100];
+
+	if (k->job->stop || o->no_inject || !frames_hold())
+		return 0;
+	early.clone = true;
+	early.restore = early.move = early.perfmaps = early.verbose = false;
+	early.warn = say_nothing;
+	while (++early.early <= MAX_COPIES) {
+		last = kb;
+		early.before = early_live(k);
+		if (!early_take(k, &early))
+			return 0;
+		if (early_write(k) == -1)
+			return -1;
+		kb = k->early->kb;
+		if (k->job->live.verbose) {
+			snprintf(text, sizeof text, "copy %u, while the "
+			    "processes run: %ju kilobytes", early.early,
+			    (uintmax_t)kb);
+			say(NULL, text);
+		}
+		if (kb <= SMALL_KB || kb > last / 2)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Return the set of the last copy, or NULL if there is none.
+ */
+const struct live *
+early_live(const struct taking *k)
+{
+	return k->early == NULL ? NULL : k->early->live;
+}
+
+/*
+ * Free all copies.
+ */
+void
+early_free(struct taking *k)
+{
+	while (k->early != NULL)
+		early_drop(k);
+}
