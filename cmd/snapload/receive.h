@@ -1,10 +1,58 @@
 /*
- * Receive a move: receive.c.
+ * Declarations shared by the files that receive a move.
  */
 #ifndef RECEIVE_H
 #define RECEIVE_H
 
+#include "common/common.h"
+
+#include <signal.h>
+
+/* signals that ask us to end */
+static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+struct receiving {		/* a move that is received */
+	const char	*dir;	/* directory of the images */
+	uint8_t		*data;	/* owned; buffer of MAX_FRAME bytes for a
+				   frame */
+	/* ends of two pipes; the action script opens the other ends */
+	int		 said;	/* read end of the pipe by which the action
+				   script says that it has begun */
+	int		 go;	/* write end of the pipe by which the action
+				   script is told to exit */
+	pid_t		 criu;	/* 0: criu was not started, or its end was
+				   noticed */
+	int		 null;	/* descriptor of /dev/null */
+};
+
+/* answer.c */
+void		 answer(const char *line);
+void		*beat(void *arg);
+void		 refuse(bool undone);
+
+/* question.c */
+struct status {			/* from proc_pid_status(5) */
+	char	 name[64];
+	char	 state;		/* a letter, such as Z for a zombie */
+	int	 parent;
+};
+
+int		 question_check(struct receiving *r);
+bool		 status_read(int pid, struct status *st);
+
+/* receive.c */
 int		 receive(const char *dir, int (*make)(const char *));
+
+/* restore.c */
+enum outcome {
+	RUNNING,	/* the processes run */
+	UNDONE,		/* the processes executed nothing, and are gone */
+	UNKNOWN		/* the processes may have run */
+};
+
+int		 child_wait(pid_t pid);
 int		 receive_script(void);
+void		 rest_kill(void);
+enum outcome	 restore(struct receiving *r, const struct buf *command);
 
 #endif

@@ -1,0 +1,282 @@
+/*
+ * Restore received processes with criu(8). When they are complete but do not
+ * run yet, criu runs this program again as its action script, which waits for
+ * permission to resume them. If anything fails before that, or the other side
+ * is gone, criu kills them.
+ */
+#include "receive.h"
+
+#include "common/common.h"
+
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GO_MS = 8000 };		/* time limit for the permission to resume */
+
+static const char variable[] = "SNAPLOAD_RECEIVE"; /* the value is PID:FD:FD */
+
+/*
+ * Wait for the child with process ID pid to end. Return 0 if its exit status is
+ * 0, and otherwise -1.
+ */
+int
+child_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+/*
+ * Start the criu command in the buffer command, with this program as its action
+ * script. Return 0, or -1 with errstr set.
+ */
+static int
+criu_start(struct receiving *r, const struct buf *command)
+{
+	struct buf b = { 0 };
+	int said[2], go[2], rc;
+	size_t i;
+
+	if (pipe2(said, O_CLOEXEC) == -1 || pipe2(go, O_CLOEXEC) == -1)
+		return errstr_sys("criu");
+	r->said = said[0];
+	r->go = go[1];
+	buf_printf(&b, "%s=%d:%d:%d exec %.*s --action-script /proc/%d/exe "
+	    "-v1 -o restore.log --pidfile root.pid", variable, getpid(),
+	    said[1], go[0],
+	    (int)strcspn((const char *)command->data, "\n"),
+	    (const char *)command->data, getpid());
+	buf_add(&b, "", 1);
+	rc = buf_check(&b);
+	if (rc == 0 && (r->criu = fork()) == -1)
+		rc = errstr_sys("criu");
+	if (rc == 0 && r->criu == 0) {
+		/* criu ends by itself, when the action script fails */
+		for (i = 0; i < sizeof ending / sizeof *ending; i++)
+			signal(ending[i], SIG_IGN);
+		(void)dup2(r->null, STDIN_FILENO);
+		(void)dup2(r->null, STDOUT_FILENO);
+		execl("/bin/sh", "sh", "-c", (char *)b.data, (char *)NULL);
+		_exit(127);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * Set errstr to the first error in the log of criu. Skip an error after which
+ * criu continues.
+ */
+static void
+criu_why(struct receiving *r)
+{
+	char path[PATH_MAX], line[400];
+	const char *s;
+	FILE *f;
+
+	errstr_set("criu restore failed");
+	if ((size_t)snprintf(path, sizeof path, "%s/restore.log", r->dir) >=
+	    sizeof path || (f = fopen(path, "re")) == NULL)
+		return;
+	while (fgets(line, sizeof line, f) != NULL)
+		if ((s = strstr(line, "Error (")) != NULL &&
+		    strstr(s, "RLIMIT_NOFILE for self") == NULL) {
+			line[strcspn(line, "\n")] = '\0';
+			errstr_set("criu: %s", s);
+			break;
+		}
+	fclose(f);
+}
+
+/*
+ * Kill all processes that criu left behind when it failed. They are our
+ * children, since PR_SET_CHILD_SUBREAPER is set.
+ */
+void
+rest_kill(void)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+	do {
+		if ((f = fopen(path, "re")) == NULL)
+			return;
+		while (fscanf(f, "%d", &pid) == 1)
+			(void)kill(pid, SIGKILL);
+		fclose(f);
+	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
+}
+
+/*
+ * Return the time since boot in ms, including time in which the machine was
+ * suspended.
+ */
+static uint64_t
+boot_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/*
+ * Wait until fd, which is the pipe from the action script or standard input,
+ * can be read. Return 0, or -1 with errstr set if criu or the connection ends
+ * before that, or if the time until, as returned by boot_ms(), has passed.
+ */
+static int
+input_await(struct receiving *r, int fd, uint64_t until)
+{
+	struct pollfd p[2] = { { .fd = r->said, .events = POLLIN },
+	    { .fd = STDIN_FILENO, .events = POLLIN } };
+
+	for (;;) {
+		if (waitpid(r->criu, NULL, WNOHANG) != 0) {
+			r->criu = 0;
+			criu_why(r);
+			return -1;
+		}
+		if (boot_ms() > until)
+			return errstr_set("no permission to resume in time");
+		if (poll(p, 2, 100) <= 0)
+			continue;
+		if (fd == r->said && p[0].revents & POLLIN)
+			return 0;
+		if (fd == STDIN_FILENO && p[1].revents & POLLIN)
+			return 0;
+		if (p[1].revents != 0)	/* no data is expected at this time */
+			return errstr_set("the connection ended");
+	}
+}
+
+/*
+ * Wait until all is restored, and then until the other side permits the
+ * processes to resume. Return 0, or -1 with errstr set.
+ */
+static int
+go_await(struct receiving *r)
+{
+	uint64_t until;
+	char letter;
+	size_t n;
+	int rc;
+
+	if (input_await(r, r->said, UINT64_MAX) == -1)
+		return -1;
+	if (read(r->said, &letter, 1) != 1)
+		return errstr_sys("action script");
+	answer("restored");
+	/* the other side gives up later than that */
+	until = boot_ms() + GO_MS;
+	if (input_await(r, STDIN_FILENO, until) == -1 ||
+	    (rc = frame_read(STDIN_FILENO, &letter, r->data, &n)) == -1)
+		return -1;
+	if (rc != 1 || letter != FRAME_GO)
+		return errstr_set("the connection ended");
+	return boot_ms() <= until ? 0 : errstr_set("the permission to resume "
+	    "came too late");
+}
+
+/*
+ * Return true if the process that criu has restored, whose ID it wrote to the
+ * file root.pid, is alive.
+ */
+static bool
+root_lives(struct receiving *r)
+{
+	struct status st;
+	char path[PATH_MAX];
+	FILE *f;
+	int pid;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/root.pid", r->dir) >=
+	    sizeof path || (f = fopen(path, "re")) == NULL)
+		return false;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	fclose(f);
+	return status_read(pid, &st) && st.state != 'Z' && st.state != 'X';
+}
+
+/*
+ * Restore the images with the criu command in the buffer command. Resume the
+ * processes when the other side permits it. Return the outcome, with errstr set
+ * unless the processes run.
+ */
+enum outcome
+restore(struct receiving *r, const struct buf *command)
+{
+	struct pollfd resumed = { .events = POLLIN };
+	int status;
+
+	if (criu_start(r, command) == -1)
+		return UNDONE;
+	if (go_await(r) == -1 || write(r->go, "", 1) != 1) {
+		close(r->go);	/* this makes the action script fail */
+		if (r->criu != 0)
+			(void)child_wait(r->criu);
+		return UNDONE;
+	}
+	while (waitpid(r->criu, &status, 0) == -1 && errno == EINTR)
+		continue;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		if (root_lives(r))
+			return RUNNING;
+		errstr_set("the process ended when it was resumed");
+		return UNKNOWN;
+	}
+	criu_why(r);
+	/* criu runs the action script again right before it resumes them; if
+	   it exits with an error before that, it has killed them */
+	resumed.fd = r->said;
+	return WIFEXITED(status) && poll(&resumed, 1, 0) == 0 ? UNDONE :
+	    UNKNOWN;
+}
+
+/*
+ * If criu runs this program as its action script, report to the receiver that
+ * all is restored, and wait until it permits the processes to resume. Return
+ * the exit status for criu, or -1 if criu does not run this program.
+ */
+int
+receive_script(void)
+{
+	const char *s = getenv(variable), *action;
+	char path[64], c;
+	int pid, said, go, fd;
+	bool resumes;
+
+	if (s == NULL || sscanf(s, "%d:%d:%d", &pid, &said, &go) != 3 ||
+	    (action = getenv("CRTOOLS_SCRIPT_ACTION")) == NULL)
+		return -1;
+	resumes = strcmp(action, "pre-resume") == 0;
+	if (!resumes && strcmp(action, "post-restore") != 0)
+		return 0;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, said);
+	if ((fd = open(path, O_WRONLY)) == -1 || write(fd, "", 1) != 1)
+		return 1;
+	close(fd);
+	if (resumes)
+		return 0;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, go);
+	if ((fd = open(path, O_RDONLY)) == -1)
+		return 1;
+	return read(fd, &c, 1) == 1 ? 0 : 1;
+}
