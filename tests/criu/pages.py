@@ -2,8 +2,9 @@
 """pages.py LOG - a process and its child whose memory changes all the time
 
 Each kilobyte has its number and a version, which is known.  Some of the first
-pages are written anew or zeroed, some pages are dropped, one mapping moves, and a part is shared.
-What is not as it should be is counted in lines of tests/targets/apart.h.
+pages are written anew or zeroed, some are dropped or change places, one mapping
+moves, and a part is shared.  What is not as it should be is counted in lines of
+tests/targets/apart.h.
 """
 import mmap
 import os
@@ -40,8 +41,16 @@ class Area:
 
 def run(log, name, own, shared):
     moving = None
+    # pages that change places
+    turning = mmap.mmap(-1, 64 * PAGE, flags=mmap.MAP_PRIVATE |
+        mmap.MAP_ANONYMOUS)
+    turning[:] = os.urandom(64 * PAGE)
+    turned = turning[:]
     for n in range(1, 1 << 30):
         wrong = moving is not None and moving[0:8] != b'%8d' % (n - 1)
+        wrong += turning[:] != turned
+        turned = turned[PAGE:] + turned[:PAGE]
+        turning[:] = turned
         moving = mmap.mmap(-1, (n % 7 + 1) * PAGE)
         moving[0:8] = b'%8d' % n
         for area in own, shared:

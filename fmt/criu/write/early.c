@@ -1,14 +1,14 @@
 /*
  * Early copies of memory, which "snap --to" sends before it stops the
  * processes. The first copy of each process is written as it comes, to images
- * in the subdirectory "early", which becomes the parent of the other images.
- * Pages that have not changed since are left there, and at the end only a
- * pagemap is written for them.
+ * in the subdirectory "early", which becomes the parent of the other images. At
+ * the end, kilobytes that have changed since are written to their place there.
  *
  *	stream	r r z r m	early/pages-1.img	[0][1][ ][3][ ]
  *
- * A page is left there if each of its kilobytes lies in the early image at the
- * place for its address, or is zero both in the copy and at the end.
+ * The place of a kilobyte may hold one that another page refers to. Such a
+ * kilobyte is not overwritten; its page is written to the other images, as are
+ * pages that have no place.
  */
 #include "write.h"
 #include "vec.h"
@@ -127,21 +127,6 @@ object_resize(const struct object *o)
 }
 
 /*
- * Complete the early images: no more pages come, and they will be read. Return
- * 0, or -1 with errstr set.
- */
-int
-early_ready(struct criuout *out)
-{
-	size_t i;
-	int rc;
-
-	for (rc = 0, i = 0; i < out->nearly && rc == 0; i++)
-		rc = object_resize(out->early[i]);
-	return rc;
-}
-
-/*
  * Return the extent of memory im that contains address addr. Set *skip to the
  * number of kilobytes before addr in it, and *n to that of those from addr on.
  * Return NULL if there is none.
@@ -167,61 +152,167 @@ extent_at(struct image *im, uint64_t addr, uint64_t *skip, uint64_t *n)
 }
 
 /*
- * Return how many bytes from address addr on, up to end, are unchanged in im
- * and in the image of early object o. The result is a number of whole pages.
+ * Return the early object of the process p, or NULL.
  */
-static uint64_t
-early_same(struct object *o, struct image *im, uint64_t addr, uint64_t end)
-{
-	const uint64_t start = addr;
-	const struct extent *e, *was;
-	const struct pages *p;
-	uint64_t skip, n, left;
-
-	for (; addr < end; addr += n * KB) {
-		if ((p = object_entry(o, addr)) == NULL ||
-		    (e = extent_at(im, addr, &skip, &n)) == NULL)
-			break;
-		left = ((p->addr + p->len < end ? p->addr + p->len : end) -
-		    addr) / KB;
-		if (n > left)
-			n = left;
-		if (e->src == o->src && e->loc + skip * KB ==
-		    p->off + (addr - p->addr))
-			continue;
-		if (e->src != NULL ||
-		    (was = extent_at(o->proc->mem, addr, &skip, &left)) ==
-		    NULL || was->src != NULL)
-			break;
-		if (n > left)
-			n = left;
-	}
-	return (addr - start) / o->map->page * o->map->page;
-}
-
-/*
- * Return the early object of the process of object o, or NULL.
- */
-static struct object *
-early_find(const struct criuout *out, const struct object *o)
+struct object *
+early_find(const struct criuout *out, const struct proc *p)
 {
 	size_t i;
 
 	for (i = 0; i < out->nearly; i++)
-		if (out->early[i]->proc->pid == o->proc->pid + EARLY_PID)
+		if (out->early[i]->proc->pid == p->pid + EARLY_PID)
 			return out->early[i];
 	return NULL;
 }
 
 /*
- * Split the entries of the pagemap of object o, which is new, so that pages
- * that are unchanged in the early image of its process are in the parent.
- * Return 0, or -1 with errstr set.
+ * Mark the kilobytes of the early images to which n kilobytes of extent e
+ * refer, from number skip in it on. They belong to address addr of a process
+ * whose early object is own, or to something else if own is NULL. Those that
+ * lie at their own place are not marked.
+ */
+static void
+run_mark(const struct criuout *out, struct object *own, uint64_t addr,
+    const struct extent *e, uint64_t skip, uint64_t n)
+{
+	const struct pages *p;
+	struct object *o = NULL;
+	uint64_t loc;
+	size_t i;
+
+	for (i = 0; i < out->nearly && o == NULL; i++)
+		if (out->early[i]->src == e->src)
+			o = out->early[i];
+	for (loc = e->loc + skip * KB; o != NULL && n > 0;
+	    n--, loc += KB, addr += KB)
+		if (o != own || (p = object_entry(o, addr)) == NULL ||
+		    p->off + (addr - p->addr) != loc)
+			o->needed[loc / KB / 8] |= (uint8_t)(1 << loc / KB % 8);
+}
+
+/*
+ * Mark what image im refers to, as run_mark() does. own is as there.
+ */
+static int
+image_mark(const struct criuout *out, struct object *own,
+    const struct image *im)
+{
+	const struct extent *e;
+	const struct segment *s;
+	uint64_t kb;
+	size_t i;
+
+	for (i = 0; im != NULL && i < im->nseg; i++) {
+		s = im->seg[i];
+		for (kb = 0; kb < segment_kb(s); kb = e->kb + e->n) {
+			if ((e = segment_extent(s, kb)) == NULL)
+				return -1;
+			if (e->src != NULL)
+				run_mark(out, own, s->base + e->kb * KB, e, 0,
+				    e->n);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Complete the early images, which will be read: no more pages come. Find the
+ * kilobytes that must not be overwritten. Return 0, or -1 with errstr set.
+ */
+int
+early_ready(struct criuout *out)
+{
+	const struct snap *s = out->store.snap;
+	struct object *o;
+	struct proc *p;
+	size_t i;
+
+	if (object_flush(out) == -1)
+		return -1;
+	for (i = 0; i < out->nearly; i++) {
+		o = out->early[i];
+		o->needed = mem_new(1, o->bytes / KB / 8 + 1);
+		if (o->needed == NULL || object_resize(o) == -1)
+			return -1;
+	}
+	for (i = 0; i < s->nproc && out->nearly > 0; i++) {
+		p = s->proc[i];
+		if (p->embedded == NULL && p->pid >= EARLY_PID)
+			continue;
+		if (image_mark(out, NULL, p->text) == -1 ||
+		    image_mark(out, early_find(out, p), p->mem) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Return the place of address addr of memory im in early object o, with the
+ * number of kilobytes, up to address end, for which the same is true.
+ */
+struct early_place
+early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
+{
+	struct early_place r = { .kind = PLACE_NONE };
+	const struct pages *p = object_entry(o, addr);
+	const struct extent *was;
+	uint64_t left, skip, i;
+
+	if (p == NULL || (r.e = extent_at(im, addr, &r.skip, &r.n)) == NULL)
+		return r;
+	left = ((p->addr + p->len < end ? p->addr + p->len : end) - addr) / KB;
+	if (r.n > left)
+		r.n = left;
+	r.off = p->off + (addr - p->addr);
+	r.kind = PLACE_SAME;
+	if (r.e->src == o->src && r.e->loc + r.skip * KB == r.off)
+		return r;
+	if (r.e->src == NULL && (was = extent_at(o->proc->mem, addr, &skip,
+	    &left)) != NULL && was->src == NULL) {
+		if (r.n > left)
+			r.n = left;
+		return r;
+	}
+	/* what is zero now may have been zero in a part of the run */
+	if (r.e->src == NULL)
+		r.n = 1;
+	r.kind = PLACE_STALE;
+	for (i = r.off / KB; i < r.off / KB + r.n; i++)
+		if (o->needed[i / 8] & 1 << i % 8)
+			break;
+	r.n = i - r.off / KB;
+	if (r.n == 0)
+		r.kind = PLACE_NONE;
+	return r;
+}
+
+/*
+ * Return how many bytes from address addr of memory im on, up to end, have a
+ * place in early object o. The result is a number of whole pages.
+ */
+static uint64_t
+early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
+{
+	const uint64_t start = addr;
+	struct early_place r;
+
+	for (; addr < end; addr += r.n * KB) {
+		r = early_place(o, im, addr, end);
+		if (r.kind == PLACE_NONE)
+			break;
+	}
+	return (addr - start) / o->map->page * o->map->page;
+}
+
+/*
+ * Split the entries of the pagemap of object o, which is new, so that the pages
+ * that have a place in the early image of its process are in the parent. Return
+ * 0, or -1 with errstr set.
  */
 int
 early_split(struct criuout *out, struct object *o)
 {
-	struct object *early = early_find(out, o);
+	struct object *early = early_find(out, o->proc);
 	struct pagemap all = *o->map, *m = o->map;
 	uint64_t addr, end;
 	struct pages e;
@@ -240,7 +331,7 @@ early_split(struct criuout *out, struct object *o)
 			e = all.v[i];
 			e.addr = addr;
 			e.off = o->bytes;
-			e.len = e.flags & PE_PRESENT ? early_same(early,
+			e.len = e.flags & PE_PRESENT ? early_length(early,
 			    o->proc->mem, addr, end) : end - addr;
 			if (e.len == 0) {
 				e.len = m->page;

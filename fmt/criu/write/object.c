@@ -19,6 +19,7 @@
 int
 object_flush(struct criuout *out)
 {
+	enum { SHORT = 64 * 1024 };
 	size_t n;
 	int rc;
 
@@ -26,7 +27,8 @@ object_flush(struct criuout *out)
 	out->nbuf = 0;
 	if (n == 0)
 		return 0;
-	if (out->behind == NULL)
+	/* a short write takes less time than waking the thread */
+	if (out->behind == NULL || n < SHORT)
 		rc = full_pwrite(out->full->fd, out->buf, n, out->bufat);
 	else
 		rc = behind_write(out->behind, out->full->fd, &out->buf, n,
@@ -162,6 +164,7 @@ object_free(struct object *o)
 	if (o == NULL)
 		return;
 	pagemap_free(o->map);
+	free(o->needed);
 	free(o->name);
 	free(o);
 }

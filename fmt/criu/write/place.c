@@ -219,18 +219,63 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 }
 
 /*
+ * Write n zero kilobytes to offset off in the pages of object o.
+ */
+static int
+object_zero(struct criuout *out, struct object *o, uint64_t n, uint64_t off)
+{
+	static const uint8_t zero[KB];
+	int rc;
+
+	for (rc = 0; n > 0 && rc == 0; n--, off += KB)
+		rc = object_write(out, o, off, zero, KB);
+	return rc;
+}
+
+/*
+ * Of entry p in the pagemap of o, whose pages are in the early image, write the
+ * kilobytes that have changed since.
+ */
+static int
+entry_renew(struct criuout *out, struct object *o, const struct pages *p)
+{
+	struct object *early = early_find(out, o->proc);
+	struct early_place r;
+	uint64_t addr;
+	int rc;
+
+	for (rc = 0, addr = p->addr; addr < p->addr + p->len && rc == 0;
+	    addr += r.n * KB) {
+		r = early_place(early, o->proc->mem, addr, p->addr + p->len);
+		if (r.kind == PLACE_NONE)
+			return errstr_set("%s: page %jx has no place",
+			    o->name, (uintmax_t)addr);
+		if (r.kind == PLACE_STALE)
+			rc = r.e->src == NULL ?
+			    object_zero(out, early, r.n, r.off) :
+			    object_copy(out, early, r.e, r.skip, r.n, r.off);
+	}
+	return rc;
+}
+
+/*
  * Write the pages of object o that are not yet in place.
  */
 static int
 object_fill(struct criuout *out, struct object *o)
 {
+	const struct pages *p;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < o->map->n; i++)
-		if (o->map->v[i].flags & PE_PRESENT &&
-		    entry_fill(out, o, &o->map->v[i]) == -1)
-			return -1;
-	return 0;
+	for (i = 0; i < o->map->n && rc == 0; i++) {
+		p = &o->map->v[i];
+		if (p->flags & PE_PRESENT)
+			rc = entry_fill(out, o, p);
+		else if (p->flags & PE_PARENT && out->opts->early)
+			rc = entry_renew(out, o, p);
+	}
+	return rc;
 }
 
 PCMP(pagemap_cmp, struct made, pages->pid)
@@ -303,14 +348,16 @@ place_pages(struct criuout *out, const struct mades *l)
 	size_t i;
 	int rc;
 
+	if (objects_make(out, l) == -1)
+		return -1;
 	/* pages written so far may be read again below */
-	if (object_flush(out) == -1 || early_ready(out) == -1 ||
-	    objects_make(out, l) == -1)
+	if (object_flush(out) == -1)
 		return -1;
 	for (i = 0, bytes = 0; i < out->nobject; i++)
 		bytes += out->object[i]->bytes;
 	progress_phase(out->opts->progress, bytes);
-	out->behind = behind_new(WRITEBUF, out->opts->parent == NULL);
+	out->behind = behind_new(WRITEBUF, out->opts->parent == NULL &&
+	    !out->opts->early);
 	if (out->behind == NULL)
 		return -1;
 	rc = objects_fill(out);

@@ -148,16 +148,21 @@ write_pages(struct criuout *out, const struct mades *l)
 static int
 write_all(struct criuout *out, const struct mades *l)
 {
-	const struct made *inventory;
+	const struct made *inventory = NULL;
+	struct buf b = { 0 };
 
-	inventory = NULL;
 	if (criuout_dir(out) == NULL ||
 	    write_imgs(out, l, &inventory) == -1 ||
 	    write_pages(out, l) == -1)
 		return -1;
-	if (outdir_commit(out->out, INVENTORY, inventory == NULL ? NULL :
-	    inventory->b.data, inventory == NULL ? 0 : inventory->b.len) == -1)
+	if (inventory != NULL)
+		b = inventory->b;
+	/* criu(8) restores early copies at once, from the page cache */
+	if ((out->opts->early ? outdir_put(out->out, INVENTORY, b.data, b.len) :
+	    outdir_commit(out->out, INVENTORY, b.data, b.len)) == -1)
 		return -1;
+	if (out->opts->early)
+		outdir_leave(out->out);
 	out->out = NULL;
 	outdir_leave(out->sub);
 	out->sub = NULL;
@@ -187,7 +192,9 @@ criu_write(struct snap *s, const char *dir, const struct criuopts *o,
 		return -1;
 	store->snap = s;
 	out->stat = st;
-	rc = criu_images(s, o, &l);
+	rc = early_ready(out);
+	if (rc == 0)
+		rc = criu_images(s, o, &l);
 	if (rc == 0)
 		rc = write_all(out, &l);
 	mades_free(&l);

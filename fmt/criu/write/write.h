@@ -34,6 +34,9 @@ struct object {			/* pages of a process or of shared memory */
 				   with the pages */
 	size_t		 hint;	/* index of the pagemap entry found last */
 	uint64_t	 done;	/* pages below this address have been written */
+	uint8_t		*needed; /* owned; only for an early object: a bit for
+				    each kilobyte of the file, set if it must
+				    not be overwritten */
 };
 
 RB_HEAD(objecttree, object);
@@ -111,6 +114,25 @@ bool		 early_is(const struct criuout *out, const struct image *im);
 int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,
 		    struct source **src, uint64_t *loc);
+enum early_kind {
+	PLACE_NONE,	/* the early image has no place for it */
+	PLACE_SAME,		/* it is at its place */
+	PLACE_STALE		/* something else is at its place, and can be
+				   overwritten */
+};
+
+struct early_place {		/* place of a run of kilobytes in an early
+				   image */
+	enum early_kind	 kind;
+	uint64_t	 n;	/* length of the run in kilobytes */
+	uint64_t	 off;	/* offset of the place in the image */
+	const struct extent *e;	/* borrowed; the extent that has the run */
+	uint64_t	 skip;	/* number of kilobytes before the run in "e" */
+};
+
+struct object	*early_find(const struct criuout *out, const struct proc *p);
+struct early_place early_place(struct object *o, struct image *im,
+		    uint64_t addr, uint64_t end);
 int		 early_ready(struct criuout *out);
 int		 early_split(struct criuout *out, struct object *o);
 int		 early_end(struct criuout *out);
