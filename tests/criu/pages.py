@@ -3,8 +3,8 @@
 
 Each kilobyte has its number and a version, which is known.  Some of the first
 pages are written anew or zeroed, some are dropped or change places, one mapping
-moves, and a part is shared.  What is not as it should be is counted in lines of
-tests/targets/apart.h.
+moves, and a part is shared.  A deleted file has the bytes of some memory.  What
+is not as it should be is counted in lines of tests/targets/apart.h.
 """
 import mmap
 import os
@@ -39,16 +39,26 @@ class Area:
         return struct.unpack_from('QQ', self.map, i * KB) != want
 
 
-def run(log, name, own, shared):
+def deleted(path, content):
+    """A file without a name, which has the content."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.write(fd, content)
+    os.unlink(path)
+    return fd
+
+
+def run(log, name, own, shared, gone):
     moving = None
     # pages that change places
     turning = mmap.mmap(-1, 64 * PAGE, flags=mmap.MAP_PRIVATE |
         mmap.MAP_ANONYMOUS)
     turning[:] = os.urandom(64 * PAGE)
     turned = turning[:]
+    same = os.pread(gone, 4 * PAGE, 0)
     for n in range(1, 1 << 30):
         wrong = moving is not None and moving[0:8] != b'%8d' % (n - 1)
         wrong += turning[:] != turned
+        wrong += os.pread(gone, 4 * PAGE, 0) != same
         turned = turned[PAGE:] + turned[:PAGE]
         turning[:] = turned
         moving = mmap.mmap(-1, (n % 7 + 1) * PAGE)
@@ -71,8 +81,9 @@ def main(path):
     own = Area(PAGES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     parts = [Area(SHARED, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
         for _ in range(2)]
-    run(log, *((b'parent', own, parts[0]) if os.fork() else
-        (b'child', own, parts[1])))
+    gone = deleted(path + '.gone', os.urandom(4 * PAGE))
+    run(log, *((b'parent', own, parts[0], gone) if os.fork() else
+        (b'child', own, parts[1], gone)))
 
 
 main(sys.argv[1])
