@@ -562,7 +562,8 @@ enum criu_cgroups {		/* how to restore cgroups */
 
 /*
  * Added to the IDs of processes of an early copy of memory, times the number of
- * the copy, counted from one. Higher than any process ID of Linux.
+ * the copy, counted from one. Higher than any process ID of Linux. Such a
+ * process has no Linux record.
  */
 enum { EARLY_PID = 1 << 24 };
 
@@ -573,7 +574,9 @@ struct criuopts {
 	bool		 overwrite; /* also accept a directory that is not
 				       empty */
 	bool		 early;	/* the directory has a subdirectory "early",
-				   for early copies of memory: see EARLY_PID */
+				   for early copies of memory: see EARLY_PID;
+				   the images are restored at once, so none is
+				   synced */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
 				   leave out if they cannot be restored (bits
 				   from criu_leave()) */

@@ -240,6 +240,7 @@ void		 data_free(uint8_t *data);
 void		 data_forget(const uint8_t *data, size_t upto);
 
 /* snap.c */
+bool		 proc_isearly(const struct proc *p);
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);

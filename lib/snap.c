@@ -162,6 +162,16 @@ proc_isprocess(const struct proc *p)
 }
 
 /*
+ * Return true if p is a process of an early copy of memory: see EARLY_PID.
+ */
+bool
+proc_isearly(const struct proc *p)
+{
+	return p->embedded == NULL && p->pid >= EARLY_PID &&
+	    proc_file(p, "proc") == NULL;
+}
+
+/*
  * Return true if p has no small files and no segments.
  */
 bool

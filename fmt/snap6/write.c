@@ -309,7 +309,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
 	/* nothing refers to a lost page of an early copy */
-	if (!w->lost || (p->pid >= EARLY_PID && p->nfile == 0))
+	if (!w->lost || proc_isearly(p))
 		return 0;
 	if ((rc = linuxrec_update(p)) == -1)
 		return -1;

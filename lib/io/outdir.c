@@ -352,8 +352,8 @@ outdir_commit(struct outdir *o, const char *last, const void *data,
 }
 
 /*
- * Leave directory o as it is, without a mark and without syncing its files.
- * Free o, which may be NULL.
+ * Leave directory o as it is, without syncing its files. Free o, which may be
+ * NULL.
  */
 void
 outdir_leave(struct outdir *o)

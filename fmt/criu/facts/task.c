@@ -105,9 +105,7 @@ maketask_read(struct criumake *m)
 		return -1;
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
-		/* an early copy of memory (snap --to) has no record */
-		if (p->embedded != NULL || (p->pid >= EARLY_PID &&
-		    proc_file(p, "proc") == NULL))
+		if (p->embedded != NULL || proc_isearly(p))
 			continue;
 		if (proc_part(p, &part) == -1)
 			return -1;

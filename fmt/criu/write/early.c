@@ -11,6 +11,7 @@
  * pages that have no place.
  */
 #include "write.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ bool
 early_is(const struct criuout *out, const struct image *im)
 {
 	return out->opts->early && im->kind == IMAGE_MEM &&
-	    im->proc->pid / EARLY_PID == 1;
+	    im->proc->pid / EARLY_PID == 1 && proc_isearly(im->proc);
 }
 
 /*
@@ -166,24 +167,33 @@ early_find(const struct criuout *out, const struct proc *p)
 }
 
 /*
- * Mark the kilobytes of the early images to which n kilobytes of extent e
- * refer, from number skip in it on. They belong to address addr of a process
- * whose early object is own, or to something else if own is NULL. Those that
- * lie at their own place are not marked.
+ * Return the early object whose image is the source src, or NULL.
  */
-static void
-run_mark(const struct criuout *out, struct object *own, uint64_t addr,
-    const struct extent *e, uint64_t skip, uint64_t n)
+static struct object *
+early_bysource(const struct criuout *out, const struct source *src)
 {
-	const struct pages *p;
-	struct object *o = NULL;
-	uint64_t loc;
 	size_t i;
 
-	for (i = 0; i < out->nearly && o == NULL; i++)
-		if (out->early[i]->src == e->src)
-			o = out->early[i];
-	for (loc = e->loc + skip * KB; o != NULL && n > 0;
+	/* the sources are numbered in the order of the objects */
+	i = BISECT_WHILE(n, out->nearly, out->early[n]->src->id < src->id);
+	return i < out->nearly && out->early[i]->src == src ? out->early[i] :
+	    NULL;
+}
+
+/*
+ * Mark the kilobytes of an early image to which extent e refers. The first
+ * kilobyte of e is at address addr of a process whose early object is own, or
+ * of something else if own is NULL. Those at their own place are not marked.
+ */
+static void
+extent_mark(const struct criuout *out, struct object *own, uint64_t addr,
+    const struct extent *e)
+{
+	struct object *o = early_bysource(out, e->src);
+	const struct pages *p;
+	uint64_t loc, n;
+
+	for (loc = e->loc, n = e->n; o != NULL && n > 0;
 	    n--, loc += KB, addr += KB)
 		if (o != own || (p = object_entry(o, addr)) == NULL ||
 		    p->off + (addr - p->addr) != loc)
@@ -191,7 +201,8 @@ run_mark(const struct criuout *out, struct object *own, uint64_t addr,
 }
 
 /*
- * Mark what image im refers to, as run_mark() does. own is as there.
+ * Mark everything in the early images to which memory or text im refers. im may
+ * be NULL; own is as for extent_mark(). Return 0, or -1 with errstr set.
  */
 static int
 image_mark(const struct criuout *out, struct object *own,
@@ -208,8 +219,7 @@ image_mark(const struct criuout *out, struct object *own,
 			if ((e = segment_extent(s, kb)) == NULL)
 				return -1;
 			if (e->src != NULL)
-				run_mark(out, own, s->base + e->kb * KB, e, 0,
-				    e->n);
+				extent_mark(out, own, s->base + e->kb * KB, e);
 		}
 	}
 	return 0;
@@ -237,7 +247,7 @@ early_ready(struct criuout *out)
 	}
 	for (i = 0; i < s->nproc && out->nearly > 0; i++) {
 		p = s->proc[i];
-		if (p->embedded == NULL && p->pid >= EARLY_PID)
+		if (proc_isearly(p))
 			continue;
 		if (image_mark(out, NULL, p->text) == -1 ||
 		    image_mark(out, early_find(out, p), p->mem) == -1)
@@ -247,8 +257,9 @@ early_ready(struct criuout *out)
 }
 
 /*
- * Return the place of address addr of memory im in early object o, with the
- * number of kilobytes, up to address end, for which the same is true.
+ * Find the place in early object o of address addr of memory im, and the number
+ * of kilobytes from there on, up to address end, that have a place of the same
+ * kind.
  */
 struct early_place
 early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
@@ -267,15 +278,15 @@ early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 	r.kind = PLACE_SAME;
 	if (r.e->src == o->src && r.e->loc + r.skip * KB == r.off)
 		return r;
-	if (r.e->src == NULL && (was = extent_at(o->proc->mem, addr, &skip,
-	    &left)) != NULL && was->src == NULL) {
+	if (r.e->src == NULL) {
+		was = extent_at(o->proc->mem, addr, &skip, &left);
+		if (was == NULL)
+			left = 1;
 		if (r.n > left)
 			r.n = left;
-		return r;
+		if (was != NULL && was->src == NULL)
+			return r;
 	}
-	/* what is zero now may have been zero in a part of the run */
-	if (r.e->src == NULL)
-		r.n = 1;
 	r.kind = PLACE_STALE;
 	for (i = r.off / KB; i < r.off / KB + r.n; i++)
 		if (o->needed[i / 8] & 1 << i % 8)
@@ -287,8 +298,8 @@ early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 }
 
 /*
- * Return how many bytes from address addr of memory im on, up to end, have a
- * place in early object o. The result is a number of whole pages.
+ * Return how many bytes from address addr of memory im on, up to end, can be
+ * left in early object o. The result is a number of whole pages.
  */
 static uint64_t
 early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
@@ -306,7 +317,7 @@ early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 
 /*
  * Split the entries of the pagemap of object o, which is new, so that the pages
- * that have a place in the early image of its process are in the parent. Return
+ * that can be left in the early image of its process are in the parent. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -364,7 +375,8 @@ early_end(struct criuout *out)
 	for (i = 0; i < out->nearly; i++) {
 		o = out->early[i];
 		p = snap_find(out->store.snap, o->proc->pid - EARLY_PID);
-		if (p == NULL || (f = object_find(out, p)) == NULL)
+		if (p == NULL || early_find(out, p) != o ||
+		    (f = object_find(out, p)) == NULL)
 			continue;	/* it has ended since */
 		pagemap_copy(&b, o->map, o->id);
 		if (buf_check(&b) == -1 || outdir_put(out->sub, f->name,

@@ -27,8 +27,9 @@ object_flush(struct criuout *out)
 	out->nbuf = 0;
 	if (n == 0)
 		return 0;
-	/* a short write takes less time than waking the thread */
-	if (out->behind == NULL || n < SHORT)
+	/* a short write to an early image takes less time than waking the
+	   thread */
+	if (out->behind == NULL || (out->opts->early && n < SHORT))
 		rc = full_pwrite(out->full->fd, out->buf, n, out->bufat);
 	else
 		rc = behind_write(out->behind, out->full->fd, &out->buf, n,

@@ -233,27 +233,31 @@ object_zero(struct criuout *out, struct object *o, uint64_t n, uint64_t off)
 }
 
 /*
- * Of entry p in the pagemap of o, whose pages are in the early image, write the
- * kilobytes that have changed since.
+ * Write the changed kilobytes of entry p in o's pagemap. Its pages are in the
+ * image of early.
  */
 static int
-entry_renew(struct criuout *out, struct object *o, const struct pages *p)
+entry_renew(struct criuout *out, struct object *o, struct object *early,
+    const struct pages *p)
 {
-	struct object *early = early_find(out, o->proc);
 	struct early_place r;
 	uint64_t addr;
 	int rc;
 
+	if (early == NULL || o->proc->mem == NULL)
+		return errstr_set("%s: page %jx should be in the parent, but "
+		    "there is none", o->name, (uintmax_t)p->addr);
 	for (rc = 0, addr = p->addr; addr < p->addr + p->len && rc == 0;
 	    addr += r.n * KB) {
 		r = early_place(early, o->proc->mem, addr, p->addr + p->len);
 		if (r.kind == PLACE_NONE)
 			return errstr_set("%s: page %jx has no place",
 			    o->name, (uintmax_t)addr);
-		if (r.kind == PLACE_STALE)
-			rc = r.e->src == NULL ?
-			    object_zero(out, early, r.n, r.off) :
-			    object_copy(out, early, r.e, r.skip, r.n, r.off);
+		if (r.kind == PLACE_SAME)
+			continue;
+		out->stat->bytes += r.n * KB;
+		rc = r.e->src == NULL ? object_zero(out, early, r.n, r.off) :
+		    object_copy(out, early, r.e, r.skip, r.n, r.off);
 	}
 	return rc;
 }
@@ -264,6 +268,7 @@ entry_renew(struct criuout *out, struct object *o, const struct pages *p)
 static int
 object_fill(struct criuout *out, struct object *o)
 {
+	struct object *early = early_find(out, o->proc);
 	const struct pages *p;
 	size_t i;
 	int rc = 0;
@@ -273,7 +278,7 @@ object_fill(struct criuout *out, struct object *o)
 		if (p->flags & PE_PRESENT)
 			rc = entry_fill(out, o, p);
 		else if (p->flags & PE_PARENT && out->opts->early)
-			rc = entry_renew(out, o, p);
+			rc = entry_renew(out, o, early, p);
 	}
 	return rc;
 }
@@ -349,9 +354,6 @@ place_pages(struct criuout *out, const struct mades *l)
 	int rc;
 
 	if (objects_make(out, l) == -1)
-		return -1;
-	/* pages written so far may be read again below */
-	if (object_flush(out) == -1)
 		return -1;
 	for (i = 0, bytes = 0; i < out->nobject; i++)
 		bytes += out->object[i]->bytes;

@@ -157,7 +157,8 @@ write_all(struct criuout *out, const struct mades *l)
 		return -1;
 	if (inventory != NULL)
 		b = inventory->b;
-	/* criu(8) restores early copies at once, from the page cache */
+	/* criu(8) restores the images of a move at once, from the page
+	   cache */
 	if ((out->opts->early ? outdir_put(out->out, INVENTORY, b.data, b.len) :
 	    outdir_commit(out->out, INVENTORY, b.data, b.len)) == -1)
 		return -1;

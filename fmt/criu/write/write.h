@@ -115,10 +115,11 @@ int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,
 		    struct source **src, uint64_t *loc);
 enum early_kind {
-	PLACE_NONE,	/* the early image has no place for it */
-	PLACE_SAME,		/* it is at its place */
-	PLACE_STALE		/* something else is at its place, and can be
-				   overwritten */
+	PLACE_NONE,	/* the early image has no place for it, or one that must
+			   not be overwritten */
+	PLACE_SAME,	/* it is at its place, or is zero there as well */
+	PLACE_STALE	/* something else is at its place, and can be
+			   overwritten */
 };
 
 struct early_place {		/* place of a run of kilobytes in an early
