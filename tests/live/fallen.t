@@ -111,7 +111,7 @@ is "$(find "$store" -name "fall.$pid.*")" "" \
     "who is killed meanwhile: he is not listed"
 
 # while snap takes it, too
-bad=0
+bad=0 there=0
 for ((i = 0; i < 4; i++)); do
 	target "$targets/fall" segv 20
 	"$BUILD/snap" -o "$tmp/x.snap" "$pid" >"$tmp/out" 2>&1 3>&- &
@@ -123,11 +123,14 @@ for ((i = 0; i < 4; i++)); do
 		"$BUILD/snapls" -c "$tmp/x.snap" >"$tmp/out" 2>&1 ||
 		    bad=$((bad + 1))
 	fi
-	until_true taken "fall.$pid" 1
+	# an interrupt of the guard of snap may end the dump: then there is none
+	until_true none_runs
 	id=$(cd "$store" && echo "fall.$pid."*)
+	[ -e "$store/$id" ] || continue
+	there=$((there + 1))
 	whole "$id" || bad=$((bad + 1))
 done
-is "$bad" 0 "while snap takes them: what there is of both is whole"
+is "$bad $((there > 0))" '0 1' "while snap takes them: what there is of both is whole"
 
 # who has another's rights leaves nothing by default (proc(5), suid_dumpable)
 nobody() {
