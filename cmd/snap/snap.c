@@ -280,6 +280,7 @@ run(const struct job *j)
 		output_abort(k.out);
 		far_end(k.far);
 		live_free(k.live);
+		snap_free(k.snap);
 		return 1;
 	}
 	early_free(&k);
