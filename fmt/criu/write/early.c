@@ -241,7 +241,7 @@ early_ready(struct criuout *out)
 		return -1;
 	for (i = 0; i < out->nearly; i++) {
 		o = out->early[i];
-		o->needed = mem_new(1, o->bytes / KB / 8 + 1);
+		o->needed = mem_new(1, (size_t)(o->bytes / KB / 8 + 1));
 		if (o->needed == NULL || object_resize(o) == -1)
 			return -1;
 	}
