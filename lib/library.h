@@ -566,6 +566,11 @@ enum criu_cgroups {		/* how to restore cgroups */
  * process has no Linux record.
  */
 enum { EARLY_PID = 1 << 24 };
+#define EARLY_DIR "early"	/* name of the subdirectory for its images */
+
+/* number of bytes at the start of an ELF file in which the build ID is looked
+   for */
+enum { ELF_HEAD = 4096 };
 
 struct criuopts {
 	const char	*parent; /* directory of earlier images, or NULL; pages
@@ -573,7 +578,7 @@ struct criuopts {
 				    again */
 	bool		 overwrite; /* also accept a directory that is not
 				       empty */
-	bool		 early;	/* the directory has a subdirectory "early",
+	bool		 early;	/* the directory has a subdirectory EARLY_DIR,
 				   for early copies of memory: see EARLY_PID;
 				   the images are restored at once, so none is
 				   synced */

@@ -14,8 +14,6 @@
 
 #define DELETED " (deleted)"
 
-enum { HEAD = 4096 };	/* bytes in which a build ID is looked for */
-
 /*
  * Add file r to files.img. f is the open file, or NULL if r is only mapped or
  * is a directory of a process.
@@ -145,11 +143,12 @@ static size_t
 build_id(struct image *im, uint32_t words[16])
 {
 	struct buildid b = { 0 };
-	uint8_t head[HEAD];
+	uint8_t head[ELF_HEAD];
 	ssize_t n;
 	size_t i;
 
-	n = im == NULL ? -1 : image_readsome(im, image_origin(im), head, HEAD);
+	n = im == NULL ? -1 : image_readsome(im, image_origin(im), head,
+	    sizeof head);
 	if (n <= 0 || buildid_parse(&b, head, (size_t)n) == -1)
 		return 0;
 	memset(b.id + b.len, 0, sizeof b.id - b.len);

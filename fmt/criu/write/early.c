@@ -39,7 +39,7 @@ early_new(struct criuout *out, struct proc *p)
 	int fd;
 
 	if (out->sub == NULL) {
-		if ((dir = str_printf("%s/" EARLY, out->dir)) == NULL)
+		if ((dir = str_printf("%s/" EARLY_DIR, out->dir)) == NULL)
 			return NULL;
 		out->sub = outdir_open(dir, INVENTORY, false);
 		free(dir);
@@ -129,8 +129,8 @@ object_resize(const struct object *o)
 
 /*
  * Return the extent of memory im that contains address addr. Set *skip to the
- * number of kilobytes before addr in it, and *n to that of those from addr on.
- * Return NULL if there is none.
+ * number of its kilobytes that precede addr, and *n to the number of kilobytes
+ * from addr to its end. Return NULL if there is no such extent.
  */
 static const struct extent *
 extent_at(struct image *im, uint64_t addr, uint64_t *skip, uint64_t *n)
@@ -386,5 +386,5 @@ early_end(struct criuout *out)
 		}
 		buf_free(&b);
 	}
-	return outdir_link(out->out, "parent", EARLY);
+	return outdir_link(out->out, "parent", EARLY_DIR);
 }

@@ -108,8 +108,6 @@ int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
 int		 place_pages(struct criuout *out, const struct mades *l);
 
 /* early.c */
-#define EARLY "early"		/* name of the subdirectory */
-
 bool		 early_is(const struct criuout *out, const struct image *im);
 int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,

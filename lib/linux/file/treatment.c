@@ -83,10 +83,8 @@ file_isunlinked(const struct vma *v, const struct stat *st)
 uint64_t
 treatment_length(const struct live *l, const char *name, const struct stat *st)
 {
-	enum { HEAD = 4096 };	/* the build ID is looked for in these bytes */
-
 	return l->opts.heads && name != NULL && !path_isdeleted(name) &&
-	    st->st_nlink > 0 && st->st_size > HEAD ? HEAD :
+	    st->st_nlink > 0 && st->st_size > ELF_HEAD ? ELF_HEAD :
 	    (uint64_t)st->st_size;
 }
 
