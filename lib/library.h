@@ -316,6 +316,33 @@ int		 confine_act(int *fd);
  * (snap6/compare.c), merge them (merge/merge.c), drop processes from them
  * (merge/keep.c) and count their memory (dedup/count.c).
  */
+struct readpart {		/* consecutive bytes of a snap(6) stream */
+	enum {
+		PART_LINE,	/* first line, at "data" */
+		PART_HEAD,	/* header of a record of process "pid"; "data"
+				   is its type, with a NUL */
+		PART_DATA,	/* length and bytes of a data record; the "n"
+				   bytes are at "data" */
+		PART_COUNT,	/* count of "n" segments */
+		PART_SEGMENT,	/* base "addr" and length "n" of a segment */
+		PART_RAW,	/* "n" raw pages at "addr" */
+		PART_ZERO,	/* "n" zero pages at "addr" */
+		PART_MEM,	/* "n" references at "addr" to pages of memory
+				   of process "pid" from address "to" on */
+		PART_TEXT	/* the same, to pages of text from offset "to"
+				   on */
+	}		 kind;
+	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 len;	/* length in bytes */
+	const void	*data;	/* borrowed */
+	uint64_t	 pid;
+	uint64_t	 addr;
+	uint64_t	 n;
+	uint64_t	 to;
+	uint64_t	 raw;	/* byte offset of the first raw page that is
+				   referred to; 0: a zero page */
+};
+
 struct readopts {
 	bool	 nodata;	/* contents of pages will not be read */
 	bool	 brief;		/* like "nodata", but references between pages
@@ -341,10 +368,13 @@ struct readopts {
 				/* called for each record, with arg, pid,
 				   name, position and length; the first line
 				   has position 0 */
+	void	(*part)(void *, const struct readpart *); /* called with arg
+				   for each part of a stream that is scanned;
+				   needs "nodata" */
 	void	(*warn)(void *, const char *); /* called with a sentence for
 						  each thing missing from the
 						  input */
-	void	*arg;		/* first argument of record() and warn() */
+	void	*arg;		/* first argument of the functions above */
 	const char *exe;	/* path of the executable of an ELF core;
 				   NULL: use the path in the core */
 	struct pagestore *store; /* made by criu_store(); receives pages that

@@ -28,7 +28,7 @@ static const char *const shown[] = { "status", "stat", "comm", "cgroup",
 static const char *const *
 shown_by(const struct listing *ls)
 {
-	return ls->segments || ls->table.json ? NULL : shown;
+	return ls->segments || ls->parts || ls->table.json ? NULL : shown;
 }
 
 static void
@@ -65,6 +65,8 @@ static const struct opt opts[] = {
 	    .flag = &listing.segments },
 	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
+	{ OPT_LONG + 1, "records", NULL, "also print each part of the file",
+	    .flag = &listing.parts },
 	{ 'v', "verbose", NULL, "also print the header line and all records",
 	    .flag = &listing.records },
 	{ 0 }
@@ -73,8 +75,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "List the contents of snapshots, one line per process.",
 	.synopsis = (const char *const[]){
-		"[-bclnv] [--cgroup group] [-o list] [-p pid|name]",
-		"       [file | pid | name ...]",
+		"[-bclnv] [--cgroup group] [--records] [-o list]",
+		"       [-p pid|name] [file | pid | name ...]",
 		"-j [-c] [--cgroup group] [-o list] [-p pid|name] "
 		    "[file | pid |",
 		"       name ...]",
@@ -188,8 +190,10 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
-	struct readopts o = { .nodata = true, .brief = !ls->check,
-	    .files = shown_by(ls), .record = list_record, .scan = ls->check,
+	struct readopts o = { .nodata = true, .brief = !ls->check && !ls->parts,
+	    .files = shown_by(ls), .record = list_record,
+	    .scan = ls->check || ls->parts,
+	    .part = ls->parts ? parts_print : NULL,
 	    .partial = is_stdin(path), .warn = program_lose,
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
@@ -229,7 +233,7 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	if (listing.table.json && (listing.segments || listing.records ||
-	    listing.table.bare || listing.table.bytes))
+	    listing.parts || listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);

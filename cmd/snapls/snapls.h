@@ -10,6 +10,7 @@ struct listing {
 	struct sources *sources; /* borrowed */
 	bool	 segments;
 	bool	 records;
+	bool	 parts;
 	bool	 check;
 	bool	 damaged; /* the file is damaged; the caller reports that */
 	struct tableopts table;
@@ -80,6 +81,9 @@ void		 taken_print(struct taken *, bool all);
 /* list.c: the listing */
 void		 list_snap(struct snap *, const char *path,
 		    const struct listing *);
+
+/* parts.c: the parts of a stream */
+void		 parts_print(void *, const struct readpart *);
 
 /* place.c: unit, container and pod */
 void		 list_place(const struct place *, uint64_t pid);

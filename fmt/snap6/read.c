@@ -64,6 +64,7 @@ read_first(struct reader *r)
 		return errstr_set("out of memory");
 	if (o->record != NULL)
 		o->record(o->arg, 0, line, 0, r->in->pos);
+	reader_part(r, (struct readpart){ .kind = PART_LINE, .data = line });
 	return 0;
 }
 

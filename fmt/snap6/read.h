@@ -56,6 +56,7 @@ struct reader {
 				     if there is none */
 	struct sums	*sums;	/* owned; checksums of the scanned bytes */
 	struct damage	 damage;
+	struct readpart	 run;	/* pages not reported to o->part yet */
 	uint64_t	 records; /* number of records read */
 	uint64_t	 held;	/* estimated memory in use, in bytes */
 	struct fault	 fault;
@@ -77,6 +78,7 @@ int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);
+void		 reader_part(const struct reader *, struct readpart);
 void		 reader_done(struct reader *, const char *, uint64_t,
 		    uint64_t);
 int		 read_record(struct reader *);

@@ -11,6 +11,19 @@ enum { MAX_FILES = 1000 };	/* maximum number of types of data records that
 				   one process may have */
 
 /*
+ * Report p to r->o->part. If p.len is 0, it ends at the current position.
+ */
+void
+reader_part(const struct reader *r, struct readpart p)
+{
+	if (r->o->part == NULL)
+		return;
+	if (p.len == 0)
+		p.len = r->in->pos - p.at;
+	r->o->part(r->o->arg, &p);
+}
+
+/*
  * Return true if a data record may end at the current position: the next bytes
  * begin like a header, or the stream ends.
  */
@@ -61,6 +74,7 @@ read_body(struct reader *r, struct buf *b)
 int
 read_data(struct reader *r, const char *name)
 {
+	const uint64_t start = r->in->pos;
 	struct buf b = { 0 };
 
 	if (r->proc->nfile >= MAX_FILES) {
@@ -86,6 +100,8 @@ read_data(struct reader *r, const char *name)
 		    "data");
 		goto fail;
 	}
+	reader_part(r, (struct readpart){ .kind = PART_DATA, .at = start,
+	    .data = b.data, .n = b.len });
 	return reader_keep(r, name, &b);
 fail:
 	buf_free(&b);
@@ -113,6 +129,7 @@ static int
 read_mem(struct reader *r)
 {
 	struct image *im;
+	const uint64_t start = r->in->pos;
 	uint64_t i, n;
 
 	r->memend = 0;
@@ -124,6 +141,8 @@ read_mem(struct reader *r)
 		return errstr_set("count: %" PRIu64 " segments, but only %"
 		    PRIu64 " bytes are left", n, reader_rest(r));
 	}
+	reader_part(r, (struct readpart){ .kind = PART_COUNT, .at = start,
+	    .n = n });
 	for (i = 0; i < n; i++)
 		if (read_segment(r, im) == -1)
 			return errstr_wrap("segment %" PRIu64, i);
@@ -227,6 +246,8 @@ read_record(struct reader *r)
 	start = r->in->pos;
 	if (read_head(r, &pid, name) == -1 || reader_proc(r, pid) == -1)
 		return -1;
+	reader_part(r, (struct readpart){ .kind = PART_HEAD, .at = start,
+	    .data = name, .pid = pid });
 	if (strcmp(name, "text") == 0)
 		rc = (im = reader_image(r, IMAGE_TEXT)) == NULL ? -1 :
 		    read_segment(r, im);

@@ -33,6 +33,40 @@ reader_source(struct reader *r)
 }
 
 /*
+ * Report the pages of r->run, which end at offset end of the stream.
+ */
+static void
+run_end(struct reader *r, uint64_t end)
+{
+	r->run.len = end - r->run.at;
+	if (r->run.n > 0)
+		reader_part(r, r->run);
+	r->run.n = 0;
+}
+
+/*
+ * Add p, the last pages that were read, to r->run if they continue it;
+ * otherwise report r->run and begin another one.
+ */
+static void
+run_add(struct reader *r, struct readpart p)
+{
+	struct readpart *w = &r->run;
+
+	if (r->o->part == NULL)
+		return;
+	p.addr = r->seg->base + (r->seg->kb - p.n) * KB;
+	if (w->n > 0 && p.kind == w->kind && p.pid == w->pid &&
+	    (p.kind < PART_MEM || p.to == w->to + w->n * KB) &&
+	    p.raw == (w->raw == 0 ? 0 : w->raw + w->n * (KB + 1))) {
+		w->n += p.n;
+		return;
+	}
+	run_end(r, p.at);
+	*w = p;
+}
+
+/*
  * Copy a page of len bytes to the page store. If the store does not accept it,
  * copy it to the temporary file. Set *src and *loc to the place of the copy.
  * Return 0, or -1 with errstr set.
@@ -67,6 +101,7 @@ read_raw(struct reader *r)
 	struct segment *s = r->seg;
 	const uint8_t *p;
 	struct source *src;
+	const uint64_t start = r->in->pos;
 	uint64_t left, loc;
 	size_t n, len;
 
@@ -91,6 +126,7 @@ read_raw(struct reader *r)
 		input_skip(r->in, len + 1);
 	}
 	r->proc->count.raw += n;
+	run_add(r, (struct readpart){ .kind = PART_RAW, .at = start, .n = n });
 	progress_count(r->o->progress, n, 0, 0);
 	return 0;
 }
@@ -111,7 +147,11 @@ read_zero(struct reader *r)
 	input_skip(r->in, n);
 	r->proc->count.zero += n;
 	progress_count(r->o->progress, 0, n, 0);
-	return segment_append(s, n, NULL, 0);
+	if (segment_append(s, n, NULL, 0) == -1)
+		return -1;
+	run_add(r, (struct readpart){ .kind = PART_ZERO,
+	    .at = r->in->pos - n, .n = n });
+	return 0;
 }
 
 /*
@@ -229,6 +269,7 @@ read_refer(struct reader *r, char type)
 	struct segment *s;
 	struct proc *p;
 	const struct extent *e;
+	const uint64_t start = r->in->pos;
 	uint64_t pid, addr, kb, mine, more, n, at;
 
 	input_skip(r->in, 1);
@@ -257,7 +298,12 @@ read_refer(struct reader *r, char type)
 	progress_count(r->o->progress, 0, 0, n);
 	at = e->src == NULL ? 0 : r->o->brief ? mine * e->src->pitch :
 	    e->loc + (kb - e->kb) * e->src->pitch;
-	return segment_append(r->seg, n, e->src, at);
+	if (segment_append(r->seg, n, e->src, at) == -1)
+		return -1;
+	run_add(r, (struct readpart){ .kind = type == 'm' ? PART_MEM :
+	    PART_TEXT, .at = start, .pid = pid, .n = n, .to = addr,
+	    .raw = at == 0 ? 0 : at - (uint64_t)r->in->origin - 1 });
+	return 0;
 }
 
 static int
@@ -291,6 +337,7 @@ read_pages(struct reader *r)
 			return errstr_wrap("page %" PRIu64, s->kb);
 		}
 	}
+	run_end(r, r->in->pos);
 	return 0;
 }
 
@@ -300,12 +347,15 @@ read_pages(struct reader *r)
 int
 read_segment(struct reader *r, struct image *im)
 {
+	const uint64_t start = r->in->pos;
 	struct segment *s;
 	uint64_t base, len;
 
 	if (read_num(r, "base", &base) == -1 ||
 	    read_num(r, "length", &len) == -1)
 		return -1;
+	reader_part(r, (struct readpart){ .kind = PART_SEGMENT, .at = start,
+	    .addr = base, .n = len });
 	if (len == 0)
 		return 0;
 	if (len / KB + (len % KB != 0) > reader_rest(r)) {

@@ -141,6 +141,11 @@ read_trailer(struct reader *r, enum trailer_kind kind)
 	}
 	if (o->record != NULL)
 		o->record(o->arg, 0, "proc", start, r->in->pos - start);
+	reader_part(r, (struct readpart){ .kind = PART_HEAD, .at = start,
+	    .len = TRAILER_HEAD, .data = "proc" });
+	reader_part(r, (struct readpart){ .kind = PART_DATA, .at = start +
+	    TRAILER_HEAD, .data = b.data + TRAILER_HEAD + SNAP6_NUM,
+	    .n = b.len - TRAILER_HEAD - SNAP6_NUM });
 	if (s->trailer_error != NULL) {
 		buf_free(&b);
 		return 0;
