@@ -1,5 +1,5 @@
 /*
- * Comparison functions, sorting, and binary search in sorted arrays.
+ * Comparison functions, sorting, and search in arrays.
  */
 #ifndef BISECT_H
 #define BISECT_H
@@ -39,6 +39,35 @@
 									\
 		return order;						\
 	}
+
+/*
+ * Return a pointer to the first of the n elements of array v for which is, an
+ * expression of x, which points to an element, is true; or NULL.  SEEK_IN
+ * searches a whole array, and PSEEK an array of pointers, each of which is x;
+ * it returns such a pointer.
+ */
+#define SEEK(v, n, is) \
+	SEEK_(v, n, &v_[i_], is)
+#define SEEK_IN(v, is) \
+	SEEK(v, sizeof (v) / sizeof *(v), is)
+#define PSEEK(v, n, is) \
+	SEEK_(v, n, v_[i_], is)
+
+#define SEEK_(v, n, element, is)					\
+	__extension__ ({						\
+		__typeof__(&(v)[0]) v_ = (v);				\
+		const size_t n_ = (n);					\
+		size_t i_ = 0;						\
+		__typeof__((element) + 0) x = NULL;			\
+									\
+		for (; i_ < n_; i_++) {					\
+			x = (element);					\
+			if (is)						\
+				break;					\
+			x = NULL;					\
+		}							\
+		x;							\
+	})
 
 /* sort the n elements of array v, which may be NULL if n is 0 */
 #define SORT(v, n, cmp) \

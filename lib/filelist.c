@@ -2,6 +2,7 @@
  * Lists of named files from which the Linux record of a process is made.
  */
 #include "model.h"
+#include "bisect.h"
 #include "num.h"
 #include "vec.h"
 
@@ -82,12 +83,7 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 struct file *
 filelist_find(const struct filelist *l, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->file[i].name, name) == 0)
-			return &l->file[i];
-	return NULL;
+	return SEEK(l->file, l->n, strcmp(x->name, name) == 0);
 }
 
 /*

@@ -4,6 +4,7 @@
  * asm/page.h, asm/elf.h and asm/ptrace.h in the kernel.
  */
 #include "machine.h"
+#include "bisect.h"
 #include "num.h"
 
 #include <elf.h>
@@ -64,12 +65,10 @@ machine_next(const struct machine *m)
 const struct machine *
 machine_named(const char *name)
 {
-	size_t i;
+	const struct machine *m = SEEK(machines, NMACHINE - 1,
+	    strcmp(x->name, name) == 0);
 
-	for (i = 0; i < NMACHINE - 1; i++)
-		if (strcmp(machines[i].name, name) == 0)
-			break;
-	return &machines[i];
+	return m == NULL ? &machines[NMACHINE - 1] : m;
 }
 
 /*

@@ -415,12 +415,7 @@ snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 struct file *
 proc_file(const struct proc *p, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < p->nfile; i++)
-		if (strcmp(p->file[i].name, name) == 0)
-			return &p->file[i];
-	return NULL;
+	return SEEK(p->file, p->nfile, strcmp(x->name, name) == 0);
 }
 
 /*

@@ -4,6 +4,7 @@
  * the kernel.
  */
 #include "model.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,14 +45,11 @@ text_columns(const char **s)
 	    { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 },
 	    { 0x1f300, 0x1faff }, { 0x20000, 0x3fffd } };
 	uint32_t c;
-	size_t i, n;
+	size_t n;
 
 	n = text_utf8(*s, &c);
 	*s += n == 0 ? 1 : n;
-	for (i = 0; i < sizeof wide / sizeof *wide; i++)
-		if (c >= wide[i][0] && c <= wide[i][1])
-			return 2;
-	return 1;
+	return SEEK_IN(wide, c >= (*x)[0] && c <= (*x)[1]) == NULL ? 1 : 2;
 }
 
 /*

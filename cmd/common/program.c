@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <locale.h>

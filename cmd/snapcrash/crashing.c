@@ -13,10 +13,7 @@
 #include <linux/nsfs.h>
 
 #include <elf.h>
-#include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

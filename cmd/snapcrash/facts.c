@@ -6,12 +6,9 @@
 #include "model.h"
 
 #include <err.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { READ_SECONDS = 60 };
 

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <err.h>
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>

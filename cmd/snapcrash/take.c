@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool
 value_grows(const uint64_t *v, size_t n)

@@ -9,6 +9,7 @@
  * counting ends with a warning.
  */
 #include "heap.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -222,14 +223,10 @@ machine_isknown(const struct memory *m)
 {
 	static const char *const known[] = { "amd64", "arm64", "riscv64" };
 	char word[32];
-	size_t i;
 
 	(void)linuxrec_cputype(proc_file(m->side->proc, "proc"), word,
 	    sizeof word);
-	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(word, known[i]) == 0)
-			return true;
-	return false;
+	return SEEK_IN(known, strcmp(word, *x) == 0) != NULL;
 }
 
 /*

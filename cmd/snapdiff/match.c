@@ -185,12 +185,7 @@ moment_same(const struct moment *m, const struct side *d)
 const struct side *
 moment_find(const struct moment *m, uint64_t pid)
 {
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (m->side[i].id.pid == pid)
-			return &m->side[i];
-	return NULL;
+	return SEEK(m->side, m->n, x->id.pid == pid);
 }
 
 /*

@@ -5,7 +5,6 @@
 #include "snapdiff.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 
 /*

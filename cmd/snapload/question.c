@@ -8,7 +8,6 @@
 
 #include <sys/statvfs.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

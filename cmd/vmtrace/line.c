@@ -6,7 +6,6 @@
 #include "vmtrace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PATIENCE = 250000000 };	/* maximum time in ns that lines wait for an
 				   open fault to end */

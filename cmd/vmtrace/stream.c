@@ -9,7 +9,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { /* bits of a fault's error code; see asm/trap_pf.h of x86 */
 	CODE_PRESENT = 1,

@@ -4,6 +4,7 @@
  * has read it: proc_pid_environ(5).
  */
 #include "exclude.h"
+#include "bisect.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -24,17 +25,13 @@ struct environment {
 };
 
 /*
- * Return true if x excludes the value of the variable called name.
+ * Return true if k excludes the value of the variable called name.
  */
 static bool
-is_excluded(const struct exclude *x, const char *name)
+is_excluded(const struct exclude *k, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < x->nenv; i++)
-		if (fnmatch(x->env[i], name, FNM_CASEFOLD) == 0)
-			return true;
-	return false;
+	return PSEEK(k->env, k->nenv, fnmatch(x, name, FNM_CASEFOLD) == 0) !=
+	    NULL;
 }
 
 /*

@@ -2,6 +2,7 @@
  * Numbers, lines and bytes of snap(6) streams, and the names of record types.
  */
 #include "read.h"
+#include "bisect.h"
 #include "digits.h"
 
 #include <inttypes.h>
@@ -77,12 +78,8 @@ num_format(char *s, uint64_t v)
 bool
 snap6_known(const char *name)
 {
-	int i;
-
-	for (i = 0; i < F_MAX; i++)
-		if (strcmp(name, snap6_field[i]) == 0)
-			return true;
-	return strcmp(name, "text") == 0 || strcmp(name, "mem") == 0;
+	return PSEEK(snap6_field, F_MAX, strcmp(name, x) == 0) != NULL ||
+	    strcmp(name, "text") == 0 || strcmp(name, "mem") == 0;
 }
 
 /*

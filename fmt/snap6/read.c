@@ -10,7 +10,6 @@
 #include "record/record.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

@@ -9,7 +9,6 @@
 #include "vec.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /*

@@ -32,11 +32,9 @@ static const struct fsroots *
 roots_get(struct fstree *t, struct snap *s)
 {
 	struct fsroots *r;
-	size_t i;
 
-	for (i = 0; i < t->nroots; i++)
-		if (t->roots[i].snap == s)
-			return &t->roots[i];
+	if ((r = SEEK(t->roots, t->nroots, x->snap == s)) != NULL)
+		return r;
 	if (VEC_ADD(t->roots, t->nroots, (struct fsroots){ .snap = s }) == -1)
 		return NULL;
 	r = &t->roots[t->nroots - 1];

@@ -88,16 +88,12 @@ vma_anonymous(const struct member *m, const struct vma *v)
 {
 	static const char *const shared[] = { "/dev/zero", "/memfd:", "/SYSV",
 	    "/dev/shm/" };
-	size_t i;
 
 	if (!m->linux)
 		return false;
 	if (v->ino == 0)
 		return (v->flags & VMA_DEVICE) == 0;
-	for (i = 0; i < sizeof shared / sizeof *shared; i++)
-		if (strncmp(v->name, shared[i], strlen(shared[i])) == 0)
-			return true;
-	return false;
+	return SEEK_IN(shared, strncmp(v->name, *x, strlen(*x)) == 0) != NULL;
 }
 
 /*

@@ -214,12 +214,8 @@ fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
 static bool
 small_shown(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < FSOWN_MAX; i++)
-		if (strcmp(name, fsown[i].name) == 0)
-			return false;
-	return strlen(name) <= NAME_MAX && strchr(name, '/') == NULL &&
+	return SEEK(fsown, FSOWN_MAX, strcmp(name, x->name) == 0) == NULL &&
+	    strlen(name) <= NAME_MAX && strchr(name, '/') == NULL &&
 	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 

@@ -22,7 +22,6 @@
 #include <sys/random.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Make a deduplicator for one snapshot. It calls found() with arg and each

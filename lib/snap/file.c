@@ -2,6 +2,7 @@
  * Open a snapshot, and list its processes and threads.
  */
 #include "handle.h"
+#include "bisect.h"
 #include "record/record.h"
 
 #include <stdlib.h>
@@ -126,12 +127,7 @@ snap_thread_next(struct snap_task *process, const struct snap_task *prev)
 struct snap_task *
 snap_task_find(struct snap_file *f, uint64_t id)
 {
-	size_t i;
-
-	for (i = 0; i < f->ntask; i++)
-		if (f->task[i].proc->pid == id)
-			return &f->task[i];
-	return NULL;
+	return SEEK(f->task, f->ntask, x->proc->pid == id);
 }
 
 uint64_t

@@ -2,6 +2,7 @@
  * Registers, mappings, memory and records of a task.
  */
 #include "handle.h"
+#include "bisect.h"
 #include "core/write/write.h"
 #include "record/record.h"
 
@@ -45,16 +46,15 @@ static const struct regnames *
 registers_get(struct snap_task *t, struct coreregs *r, const struct machine **m)
 {
 	const struct taskstate *st = state_get(t->proc);
-	size_t i;
+	const struct regnames *names;
 
 	if (st == NULL || corearch_find(t->of->snap, t->proc, st, m) == -1)
 		return NULL;
-	for (i = 0; *m != NULL && i < sizeof machines / sizeof *machines; i++)
-		if (strcmp(machines[i].machine, (*m)->name) == 0 &&
-		    corearch_regs(*m, t->proc, st, r))
-			return &machines[i];
-	errstr_set("task %ju: no registers", (uintmax_t)t->proc->pid);
-	return NULL;
+	names = *m == NULL ? NULL : SEEK_IN(machines, strcmp(x->machine,
+	    (*m)->name) == 0 && corearch_regs(*m, t->proc, st, r));
+	if (names == NULL)
+		errstr_set("task %ju: no registers", (uintmax_t)t->proc->pid);
+	return names;
 }
 
 int

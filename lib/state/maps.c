@@ -175,14 +175,9 @@ vma_ismade(const struct vma *v)
 {
 	static const char *const memory[] = { "[anon", "[heap]", "/memfd:",
 	    "/dev/zero", "/SYSV" };
-	size_t i;
 
-	if ((v->flags & VMA_EXEC) == 0)
-		return false;
-	for (i = 0; i < sizeof memory / sizeof *memory; i++)
-		if (strncmp(v->name, memory[i], strlen(memory[i])) == 0)
-			return true;
-	return *v->name == '\0';
+	return v->flags & VMA_EXEC && (*v->name == '\0' || SEEK_IN(memory,
+	    strncmp(v->name, *x, strlen(*x)) == 0) != NULL);
 }
 
 /*

@@ -5,8 +5,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <string.h>
-
 /*
  * Parse blanks and a word from line into *word. Return false at the end.
  */

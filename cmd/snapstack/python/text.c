@@ -2,9 +2,8 @@
  * Read strings and bytes objects of CPython, as text and as repr() writes them.
  */
 #include "num.h"
+#include "bisect.h"
 #include "python.h"
-
-#include <stdlib.h>
 
 enum { MAX_NAME = 4096, SHOWN = 60 };
 
@@ -75,12 +74,8 @@ is_formless(uint32_t c)
 	    { 0x2000, 0x200f }, { 0x2028, 0x202f }, { 0x205f, 0x206f },
 	    { 0x3000, 0x3000 }, { 0xd800, 0xf8ff }, { 0xfeff, 0xfeff },
 	    { 0xfff0, 0xfffb }, { 0xfffe, 0xffff }, { 0xe0000, 0x10ffff } };
-	size_t i;
 
-	for (i = 0; i < sizeof range / sizeof *range; i++)
-		if (c >= range[i][0] && c <= range[i][1])
-			return true;
-	return false;
+	return SEEK_IN(range, c >= (*x)[0] && c <= (*x)[1]) != NULL;
 }
 
 /*

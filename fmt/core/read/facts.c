@@ -18,6 +18,7 @@
  * (linux/elfcore.h)
  */
 #include "read.h"
+#include "bisect.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -93,12 +94,7 @@ elfcore_identify(struct elfcore *c)
 const struct corethread *
 core_leader(const struct elfcore *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->nthread; i++)
-		if (corethread_pid(c, &c->thread[i]) == c->pid)
-			return &c->thread[i];
-	return NULL;
+	return SEEK(c->thread, c->nthread, corethread_pid(c, x) == c->pid);
 }
 
 /*

@@ -14,8 +14,6 @@
 #include "write.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 enum { GAP = 1024 * KB };	/* minimum size, in bytes, of a gap that is left
 				   out of the core file */
 

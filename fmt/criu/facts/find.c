@@ -176,12 +176,8 @@ makefind_data(const struct criumake *m, const char *dir, uint64_t ino,
     struct recfile *f)
 {
 	char name[48];
-	size_t i;
 
 	snprintf(name, sizeof name, "%s/%" PRIu64, dir, ino);
-	for (i = 0; i < m->snap->nproc; i++)
-		if (m->task[i] != NULL &&
-		    linuxrec_find(&m->task[i]->rec, name, f))
-			return true;
-	return false;
+	return PSEEK(m->task, m->snap->nproc, x != NULL &&
+	    linuxrec_find(&x->rec, name, f)) != NULL;
 }

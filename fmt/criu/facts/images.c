@@ -3,6 +3,7 @@
  * directory.
  */
 #include "facts.h"
+#include "bisect.h"
 #include "num.h"
 #include "vec.h"
 
@@ -84,11 +85,10 @@ struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)
 {
 	struct made *im;
-	size_t i;
 
-	for (i = 0; i < m->ncommon; i++)
-		if (strcmp(m->common[i]->name, name) == 0)
-			return &m->common[i]->b;
+	im = PSEEK(m->common, m->ncommon, strcmp(x->name, name) == 0);
+	if (im != NULL)
+		return &im->b;
 	if (m->ncommon == sizeof m->common / sizeof *m->common ||
 	    (im = make_image(m, magic, "%s", name)) == NULL)
 		return NULL;

@@ -6,6 +6,7 @@
  * restored.
  */
 #include "facts.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,12 +89,7 @@ outside_find(struct makemounts *l, struct makemount *t)
 static struct makemount *
 mount_find(const struct makemounts *l, uint64_t id)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (l->v[i].id == id)
-			return &l->v[i];
-	return NULL;
+	return SEEK(l->v, l->n, x->id == id);
 }
 
 static bool
@@ -111,15 +107,11 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 {
 	const struct makemounts *l = &m->inside;
 	struct recfile f;
-	size_t i;
 
-	if (!is_whole(t)) {
-		for (i = 0; i < l->n; i++)
-			if (l->v[i].dev == t->dev && is_whole(&l->v[i]) &&
-			    l->v[i].outside == NULL && !l->v[i].left)
-				return NULL;
-		return "part of a file system that is mounted nowhere else";
-	}
+	if (!is_whole(t))
+		return SEEK(l->v, l->n, x->dev == t->dev && is_whole(x) &&
+		    x->outside == NULL && !x->left) != NULL ? NULL :
+		    "part of a file system that is mounted nowhere else";
 	if (t->code == 0)
 		return "it is mounted nowhere else, and criu cannot create it";
 	if (t->code == MAKETMPFS && !linuxrec_find(&m->root->rec, t->archive,
@@ -139,11 +131,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 	const struct makemounts *l = &m->inside;
 	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		if (l->v[i].parent == t->id &&
-		    strcmp(l->v[i].point, t->point) == 0)
-			break;
-	if (i == l->n)
+	if (SEEK(l->v, l->n, x->parent == t->id &&
+	    strcmp(x->point, t->point) == 0) == NULL)
 		return 0;
 	for (i = 0; i < l->n; i++)
 		if (l->v[i].parent == t->id)
@@ -165,7 +154,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 	const struct makemounts *l = &m->inside;
 	const struct makemount *parent;
 	const char *why;
-	size_t i, n;
+	size_t n;
 	int rc;
 
 	parent = mount_find(l, t->parent);
@@ -189,10 +178,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 		    "%s, of type %s, on %s: %s", t->source, t->type,
 		    t->point, why);
 	}
-	for (i = 0; t->master != 0 && i < l->n; i++)
-		if (l->v[i].shared == t->master)
-			return 0;
-	if (t->master == 0 || t->outside != NULL || t->dev == l->top->dev)
+	if (t->master == 0 || t->outside != NULL || t->dev == l->top->dev ||
+	    SEEK(l->v, l->n, x->shared == t->master) != NULL)
 		return 0;
 	t->master = 0;
 	t->flags &= ~(uint32_t)MAKESLAVE;
@@ -325,11 +312,9 @@ makemount_below(const struct criumake *m)
 
 	if (top == NULL || top->outside == NULL)
 		return NULL;
-	for (o = m->outside.v; o < m->outside.v + m->outside.n; o++)
-		if (o->parent == top->outside_id && o->id != top->outside_id &&
-		    path_isbelow(o->point, top->outside))
-			return o->point;
-	return NULL;
+	o = SEEK(m->outside.v, m->outside.n, x->parent == top->outside_id &&
+	    x->id != top->outside_id && path_isbelow(x->point, top->outside));
+	return o == NULL ? NULL : o->point;
 }
 
 /*

@@ -220,12 +220,7 @@ maketask_id(const struct maketask *t)
 const struct maketask *
 maketask_leader(const struct criumake *m, uint32_t sid)
 {
-	size_t i;
-
-	for (i = 0; i < m->norder; i++)
-		if (m->order[i]->pid == sid)
-			return m->order[i];
-	return NULL;
+	return PSEEK(m->order, m->norder, x->pid == sid);
 }
 
 /*

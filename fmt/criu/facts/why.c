@@ -84,13 +84,10 @@ words_add(struct buf *b, uint64_t kinds, const char *sep)
 static uint64_t
 word_kind(const char *s, size_t n)
 {
-	size_t i;
+	const char *const *w = SEEK_IN(word, *x != NULL && strlen(*x) == n &&
+	    memcmp(*x, s, n) == 0);
 
-	for (i = 0; i < WHY_KINDS; i++)
-		if (word[i] != NULL && strlen(word[i]) == n &&
-		    memcmp(word[i], s, n) == 0)
-			return (uint64_t)1 << i;
-	return 0;
+	return w == NULL ? 0 : (uint64_t)1 << (w - word);
 }
 
 /*

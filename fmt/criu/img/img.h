@@ -17,8 +17,6 @@
 
 #include "criu/img/criu.pb-c.h"
 
-#include <sys/stat.h>
-
 enum criu_magic {		/* magic numbers; see magic.h of criu */
 	CRIU_COMMON = 0x54564319,
 	CRIU_INVENTORY = 0x58313116,

@@ -6,6 +6,7 @@
  * refused.
  */
 #include "criumake.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -187,7 +188,7 @@ user_check(struct criumake *m, const struct maketask *t)
 static const char *
 status_obstacle(const struct maketask *t)
 {
-	static const struct {
+	static const struct never {
 		const char	*key;
 		const char	*value;
 		const char	*why;
@@ -202,13 +203,10 @@ status_obstacle(const struct maketask *t)
 		    "its speculation is restricted" },
 		{ "x86_Thread_features", "shstk", "a shadow stack" }
 	};
-	size_t i;
+	const struct never *n = SEEK_IN(never, status_begins(t->status.data,
+	    t->status.len, x->key, x->value));
 
-	for (i = 0; i < sizeof never / sizeof *never; i++)
-		if (status_begins(t->status.data, t->status.len, never[i].key,
-		    never[i].value))
-			return never[i].why;
-	return NULL;
+	return n == NULL ? NULL : n->why;
 }
 
 /*

@@ -3,6 +3,7 @@
  * pagemap-N.img.
  */
 #include "criumake.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -108,7 +109,7 @@ static const char *
 vma_obstacle(const struct vma *v, const struct smapfacts *facts,
     enum makewhy *kind)
 {
-	static const struct {
+	static const struct never {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
 		unsigned int	 flag;	/* matches mappings that have at least
@@ -128,14 +129,13 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 		{ NULL, VMF_DEVICE, WHY_DEVICE, "a device" }
 	};
 	const unsigned int flag = facts->flag;
-	size_t i;
+	const struct never *n = SEEK_IN(never, flag & x->flag ||
+	    (x->name != NULL && name_begins(v, x->name)));
 
-	for (i = 0; i < sizeof never / sizeof *never; i++)
-		if (flag & never[i].flag || (never[i].name != NULL &&
-		    name_begins(v, never[i].name))) {
-			*kind = never[i].kind;
-			return never[i].why;
-		}
+	if (n != NULL) {
+		*kind = n->kind;
+		return n->why;
+	}
 	*kind = WHY_DEVICE;
 	if (is_device(v))
 		return "a device";

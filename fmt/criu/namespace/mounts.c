@@ -4,6 +4,7 @@
  * criu's command line.
  */
 #include "namespace.h"
+#include "bisect.h"
 #include "vec.h"
 #include "io/gzip/gzip.h"
 
@@ -42,13 +43,11 @@ files_write(struct criumake *m, const struct makemount *t)
 	struct recfile f;
 	struct made *im;
 	char name[64];
-	size_t i;
 
 	snprintf(name, sizeof name, "tmpfs-dev-%" PRIu64 ".tar.gz.img",
 	    t->dev);
-	for (i = 0; i < m->out->n; i++)
-		if (strcmp(m->out->v[i]->name, name) == 0)
-			return 0;
+	if (PSEEK(m->out->v, m->out->n, strcmp(x->name, name) == 0) != NULL)
+		return 0;
 	if (!linuxrec_find(&m->root->rec, t->archive, &f))
 		return errstr_set("no %s", t->archive);
 	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)

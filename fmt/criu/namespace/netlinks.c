@@ -3,6 +3,7 @@
  * and add options for links to other namespaces to criu's command line.
  */
 #include "netspace.h"
+#include "bisect.h"
 #include "num.h"
 
 #include <stddef.h>
@@ -57,12 +58,9 @@ link_isgiven(const struct link *l)
 {
 	static const char *const name[] = { "sit0", "gre0", "gretap0",
 	    "erspan0", "tunl0", "ip6tnl0", "ip_vti0", "ip6_vti0", "ip6gre0" };
-	size_t i;
 
-	for (i = 0; i < sizeof name / sizeof *name; i++)
-		if (strcmp(l->name, name[i]) == 0)
-			return (l->flags & 1) == 0;	/* IFF_UP is not set */
-	return false;
+	return (l->flags & 1) == 0 &&	/* IFF_UP is not set */
+	    SEEK_IN(name, strcmp(l->name, *x) == 0) != NULL;
 }
 
 /*

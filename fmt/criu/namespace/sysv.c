@@ -8,6 +8,7 @@
  * the processes.
  */
 #include "namespace.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -29,12 +30,7 @@ makesysv_is(const struct vma *v)
 static struct makesysv *
 sysv_find(const struct criumake *m, uint64_t id)
 {
-	size_t i;
-
-	for (i = 0; i < m->nsysv; i++)
-		if (m->sysv[i].v[SYSV_ID] == id)
-			return &m->sysv[i];
-	return NULL;
+	return SEEK(m->sysv, m->nsysv, x->v[SYSV_ID] == id);
 }
 
 /*
@@ -223,12 +219,8 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 bool
 makesysv_space(const struct criumake *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->nsysv; i++)
-		if (segment_obstacle(&m->sysv[i]) == NULL)
-			return true;
-	return m->space != NULL;
+	return m->space != NULL || SEEK(m->sysv, m->nsysv,
+	    segment_obstacle(x) == NULL) != NULL;
 }
 
 /* SHMMAX of linux/shm.h: ULONG_MAX - (1UL << 24) */

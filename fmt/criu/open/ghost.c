@@ -3,6 +3,7 @@
  * ghost-file-N.img, whose content is embedded in the snapshot.
  */
 #include "open.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/stat.h>
@@ -183,12 +184,7 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 struct makeghost *
 makeghost_find(const struct criumake *m, const struct makeinode *n)
 {
-	size_t i;
-
-	for (i = 0; i < m->nghost; i++)
-		if (m->ghost[i].dev == n->dev && m->ghost[i].ino == n->ino)
-			return &m->ghost[i];
-	return NULL;
+	return SEEK(m->ghost, m->nghost, x->dev == n->dev && x->ino == n->ino);
 }
 
 /*

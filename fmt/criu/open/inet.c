@@ -7,6 +7,7 @@
  * Without that, criu restore --tcp-close leaves a socket that was shut down.
  */
 #include "open.h"
+#include "bisect.h"
 
 #include <netinet/in.h>
 
@@ -96,10 +97,9 @@ option_is(const struct makeopen *f, const char *name)
 	const struct openline *l;
 	size_t n;
 
-	for (l = makekeys_lines(f, OK_OPTION, &n); n > 0; n--, l++)
-		if (strcmp(l->text[0], name) == 0)
-			return l->v[0] != 0;
-	return false;
+	l = makekeys_lines(f, OK_OPTION, &n);
+	l = SEEK(l, n, strcmp(x->text[0], name) == 0);
+	return l != NULL && l->v[0] != 0;
 }
 
 /*

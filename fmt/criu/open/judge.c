@@ -4,6 +4,7 @@
  * be restored.
  */
 #include "calls.h"
+#include "bisect.h"
 #include "vec.h"
 #include "open.h"
 
@@ -145,21 +146,18 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 const char *
 criu_uring(const char *comm)
 {
-	static const struct {
+	static const struct avoided {
 		const char	*comm;
 		const char	*name;
 	} avoided[] = {
 		{ "mariadbd", "io_uring (innodb_use_native_aio=0 avoids it)" },
 		{ "mysqld", "io_uring (innodb_use_native_aio=0 avoids it)" }
 	};
-	size_t i, n;
+	const size_t n = comm == NULL ? 0 : strcspn(comm, "\n");
+	const struct avoided *a = SEEK_IN(avoided, strlen(x->comm) == n &&
+	    memcmp(x->comm, comm, n) == 0);
 
-	n = comm == NULL ? 0 : strcspn(comm, "\n");
-	for (i = 0; i < sizeof avoided / sizeof *avoided; i++)
-		if (strlen(avoided[i].comm) == n &&
-		    memcmp(avoided[i].comm, comm, n) == 0)
-			return avoided[i].name;
-	return kinds[KIND_IO_URING].never;
+	return a == NULL ? kinds[KIND_IO_URING].never : a->name;
 }
 
 /*

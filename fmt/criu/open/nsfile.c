@@ -5,6 +5,7 @@
  * creates none of this kind (namespace/spaces.c).
  */
 #include "open.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -29,12 +30,8 @@ static const struct nskind {
 static const struct nskind *
 space_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; name != NULL && i < sizeof spaces / sizeof *spaces; i++)
-		if (strcmp(spaces[i].name, name) == 0)
-			return &spaces[i];
-	return NULL;
+	return name == NULL ? NULL : SEEK_IN(spaces, strcmp(x->name, name) ==
+	    0);
 }
 
 /*
@@ -94,10 +91,7 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)
 {
-	uint32_t i;
+	const struct nskind *s = SEEK_IN(spaces, m->spaces & flag & x->flag);
 
-	for (i = 0; i < sizeof spaces / sizeof *spaces; i++)
-		if (m->spaces & flag & spaces[i].flag)
-			return FIRST_ID + i;
-	return 0;
+	return s == NULL ? 0 : FIRST_ID + (uint32_t)(s - spaces);
 }

@@ -2,6 +2,7 @@
  * Write entries for packet sockets to files.img.
  */
 #include "open.h"
+#include "bisect.h"
 
 #include <arpa/inet.h>
 
@@ -27,11 +28,10 @@ makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 	if (!makeopen_has(f, OK_BOUND) || !makeopen_has(f, OK_FRAMES) ||
 	    !makeopen_has(f, OK_INO))
 		return "a packet socket that is not fully recorded";
-	for (l = makekeys_lines(f, OK_LISTENS, &n); n > 0; n--, l++)
-		if (l->v[LISTENS_COUNT] != 1 || l->v[LISTENS_TYPE] > LAST)
-			return "a packet socket with a repeated membership, or "
-			    "one that criu does not support";
-	return NULL;
+	l = makekeys_lines(f, OK_LISTENS, &n);
+	return SEEK(l, n, x->v[LISTENS_COUNT] != 1 || x->v[LISTENS_TYPE] >
+	    LAST) == NULL ? NULL : "a packet socket with a repeated "
+	    "membership, or one that criu does not support";
 }
 
 /*

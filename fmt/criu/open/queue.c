@@ -3,6 +3,7 @@
  * that were sent with it.
  */
 #include "open.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -218,11 +219,10 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 	size_t n;
 
 	/* numbers of the line: PACKET UID GID PID */
-	for (l = makekeys_lines(fd->open, OK_SENDER, &n); n > 0; n--, l++)
-		if (l->v[1] != NOBODY || l->v[2] != NOBODY || l->v[3] != 0)
-			return make_refuse(m, t, fd, WHY_CREDENTIALS, "the "
-			    "sender's credentials of data queued in a socket");
-	return 0;
+	l = makekeys_lines(fd->open, OK_SENDER, &n);
+	return SEEK(l, n, x->v[1] != NOBODY || x->v[2] != NOBODY ||
+	    x->v[3] != 0) == NULL ? 0 : make_refuse(m, t, fd, WHY_CREDENTIALS,
+	    "the sender's credentials of data queued in a socket");
 }
 
 /*

@@ -2,6 +2,7 @@
  * Write entries for files that have a name to files.img.
  */
 #include "calls.h"
+#include "bisect.h"
 #include "open.h"
 #include "elf/elf.h"
 #include "vec.h"
@@ -51,13 +52,8 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 static bool
 is_watched(const struct criumake *m, const struct makeinode *n)
 {
-	size_t i;
-
-	for (i = 0; i < m->nopen; i++)
-		if (m->open[i]->watched && m->open[i]->v[OK_DEV][0] == n->dev &&
-		    m->open[i]->v[OK_INO][0] == n->ino)
-			return true;
-	return false;
+	return PSEEK(m->open, m->nopen, x->watched && x->v[OK_DEV][0] == n->dev
+	    && x->v[OK_INO][0] == n->ino) != NULL;
 }
 
 /*
@@ -166,13 +162,8 @@ build_id(struct image *im, uint32_t words[16])
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
 {
-	size_t i;
-
-	for (i = 0; i < m->nopen; i++)
-		if (m->open[i]->linked && m->open[i]->v[OK_DEV][0] == dev &&
-		    m->open[i]->v[OK_INO][0] == ino)
-			return m->open[i];
-	return NULL;
+	return PSEEK(m->open, m->nopen, x->linked && x->v[OK_DEV][0] == dev &&
+	    x->v[OK_INO][0] == ino);
 }
 
 /*

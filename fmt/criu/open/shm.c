@@ -3,6 +3,7 @@
  * criu/write/place.c adds the content of the pages.
  */
 #include "open.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -24,14 +25,13 @@ struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
     const struct maketask *user)
 {
+	struct makeshm *o;
 	struct proc *p;
-	size_t i;
 
 	if ((p = makereg_content(m, dev, ino)) == NULL)
 		return NULL;
-	for (i = 0; i < m->nshm; i++)
-		if (m->shm[i].proc == p)
-			return &m->shm[i];
+	if ((o = SEEK(m->shm, m->nshm, x->proc == p)) != NULL)
+		return o;
 	return VEC_ADD(m->shm, m->nshm, (struct makeshm){ .proc = p,
 	    .user = user }) == -1 ? NULL : &m->shm[m->nshm - 1];
 }

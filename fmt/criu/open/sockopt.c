@@ -3,6 +3,7 @@
  * IPv6 for which the image has a field. Record the others as lost.
  */
 #include "open.h"
+#include "bisect.h"
 
 #include <string.h>
 
@@ -67,28 +68,6 @@ static const char *const minor[] = {
 	"UDPLITE_SEND_CSCOV", "UDPLITE_RECV_CSCOV"
 };
 
-static const struct optplace *
-optplace_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NPLACES; i++)
-		if (strcmp(places[i].name, name) == 0)
-			return &places[i];
-	return NULL;
-}
-
-static bool
-is_minor(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof minor / sizeof *minor; i++)
-		if (strcmp(minor[i], name) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Set in o the options of socket f that are common to all socket families.
  */
@@ -128,13 +107,14 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 	l = makekeys_lines(f, OK_OPTION, &n);
 	for (; n > 0 && rc == 0; n--, l++) {
 		name = l->text[0];
-		if ((p = optplace_find(name)) != NULL) {
+		if ((p = SEEK_IN(places, strcmp(x->name, name) == 0)) !=
+		    NULL) {
 			if (p->since != SINCE_LONG && (uint32_t)l->v[0] !=
 			    (p->since == SINCE_TTL ? DEFAULT_TTL : 0))
 				make_since(m, p->since);
 			continue;
 		}
-		if (is_minor(name))
+		if (SEEK_IN(minor, strcmp(*x, name) == 0) != NULL)
 			rc = make_note(m, t, fd, "%s is not restored", name);
 		else
 			rc = make_refuse(m, t, fd, WHY_SOCKOPT,

@@ -3,6 +3,7 @@
  * and an entry in tty-info.img for each end of one.
  */
 #include "open.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/sysmacros.h>
@@ -41,16 +42,9 @@ static const struct kind *
 kind_get(const struct makeopen *f)
 {
 	const uint64_t dev = f->v[OK_RDEV][0];
-	const struct kind *k;
-	size_t i;
 
-	for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		k = &kinds[i];
-		if (major(dev) == k->major && minor(dev) >= k->first &&
-		    minor(dev) <= k->last)
-			return k;
-	}
-	return NULL;
+	return SEEK_IN(kinds, major(dev) == x->major &&
+	    minor(dev) >= x->first && minor(dev) <= x->last);
 }
 
 /*
@@ -61,18 +55,10 @@ kind_get(const struct makeopen *f)
 static const struct makeopen *
 end_find(const struct criumake *m, const struct makeopen *f, bool master)
 {
-	const struct makeopen *o;
-	size_t i;
-
-	for (i = 0; i < m->nopen; i++) {
-		o = m->open[i];
-		if (o != f && makeopen_written(o) && o->type == KIND_TTY &&
-		    makeopen_has(o, OK_INDEX) &&
-		    o->v[OK_INDEX][0] == f->v[OK_INDEX][0] &&
-		    (o->v[OK_MASTER][0] != 0) == master)
-			return o;
-	}
-	return NULL;
+	return PSEEK(m->open, m->nopen, x != f && makeopen_written(x) &&
+	    x->type == KIND_TTY && makeopen_has(x, OK_INDEX) &&
+	    x->v[OK_INDEX][0] == f->v[OK_INDEX][0] &&
+	    (x->v[OK_MASTER][0] != 0) == master);
 }
 
 /*
@@ -94,12 +80,7 @@ is_outer(const struct criumake *m, const struct makeopen *f)
 static const struct makeopen *
 outer_find(const struct criumake *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->nopen; i++)
-		if (is_outer(m, m->open[i]))
-			return m->open[i];
-	return NULL;
+	return PSEEK(m->open, m->nopen, is_outer(m, x));
 }
 
 /*
@@ -239,14 +220,11 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 static uint32_t
 foreground(const struct criumake *m, const struct maketask *leader)
 {
-	size_t i;
+	const struct maketask *t = PSEEK(m->order, m->norder,
+	    x->sid == leader->sid && x->stat.v[STAT_PGRP] ==
+	    leader->stat.v[STAT_TPGID]);
 
-	for (i = 0; i < m->norder; i++)
-		if (m->order[i]->sid == leader->sid &&
-		    m->order[i]->stat.v[STAT_PGRP] ==
-		    leader->stat.v[STAT_TPGID])
-			return m->order[i]->pgid;
-	return leader->pgid;
+	return t == NULL ? leader->pgid : t->pgid;
 }
 
 /*
@@ -309,7 +287,6 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	const struct kind *k = kind_get(f);
 	Criu__TtyFile *p = msg;
-	size_t i;
 
 	p->has_tty_info_id = p->has_regf_id = true;
 	p->tty_info_id = (k->index != 0 ? k->index :
@@ -317,9 +294,8 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 	p->regf_id = ++m->lastid;
 	if (makereg_open(m, f, p->regf_id, true) == -1)
 		return -1;
-	for (i = 0; i < m->ntty; i++)
-		if (m->tty[i] == p->tty_info_id)
-			return 0;
+	if (SEEK(m->tty, m->ntty, *x == p->tty_info_id) != NULL)
+		return 0;
 	if (VEC_ADD(m->tty, m->ntty, p->tty_info_id) == -1)
 		return -1;
 	return info_add(m, f, k, p->tty_info_id);

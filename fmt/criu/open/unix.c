@@ -2,6 +2,7 @@
  * Write entries for UNIX sockets to files.img.
  */
 #include "open.h"
+#include "bisect.h"
 
 #include <limits.h>
 
@@ -117,14 +118,11 @@ external_write(struct criumake *m, const struct makeopen *f)
 	const uint64_t *s = f->v[OK_SOCKET];
 	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
 	Criu__SocketOptions o = CRIU__SOCKET_OPTIONS__INIT;
-	size_t i;
 
-	for (i = 0; i < m->nopen; i++)
-		if (m->open[i] != f && m->open[i]->id != 0 &&
-		    m->open[i]->type == KIND_UNIX &&
-		    m->open[i]->v[OK_SOCKET][SOCK_PEER] ==
-		    f->v[OK_SOCKET][SOCK_PEER])
-			return;
+	if (PSEEK(m->open, m->nopen, x != f && x->id != 0 &&
+	    x->type == KIND_UNIX && x->v[OK_SOCKET][SOCK_PEER] ==
+	    s[SOCK_PEER]) != NULL)
+		return;
 	MSG_FILL(&o, "so_sndbuf so_rcvbuf so_snd_tmo_sec so_snd_tmo_usec "
 	    "so_rcv_tmo_sec so_rcv_tmo_usec", none);
 	MSG_FILL(&p, "ino type state flags uflags backlog peer",

@@ -62,12 +62,10 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 
 	if (f->v[OK_WAITING][0] != 0)
 		return "an inotify set with unread events";
-	for (l = makekeys_lines(f, OK_WATCH, &n); n > 0; n--, l++)
-		if (!path_isknown(m, l->text[0], l->v[WATCH_DEV],
-		    l->v[WATCH_INO]))
-			return "an inotify set that watches a file whose path "
-			    "is not known";
-	return NULL;
+	l = makekeys_lines(f, OK_WATCH, &n);
+	return SEEK(l, n, !path_isknown(m, x->text[0], x->v[WATCH_DEV],
+	    x->v[WATCH_INO])) == NULL ? NULL : "an inotify set that watches a "
+	    "file whose path is not known";
 }
 
 /*

@@ -5,6 +5,7 @@
  * that the checkpoint omits.
  */
 #include "read.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,16 +90,9 @@ criuelf_text(struct criureader *r, struct criutask *t)
 static bool
 is_text(const struct criureader *r, const struct source *src)
 {
-	const struct image *im;
-	size_t i;
-
-	for (i = 0; i < r->snap->nproc; i++) {
-		im = r->snap->proc[i]->text;
-		if (im != NULL && im->nseg > 0 && im->seg[0]->next > 0 &&
-		    im->seg[0]->ext[0].src == src)
-			return true;
-	}
-	return false;
+	return PSEEK(r->snap->proc, r->snap->nproc, x->text != NULL &&
+	    x->text->nseg > 0 && x->text->seg[0]->next > 0 &&
+	    x->text->seg[0]->ext[0].src == src) != NULL;
 }
 
 /*

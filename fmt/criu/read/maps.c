@@ -9,7 +9,6 @@
 #include <sys/sysmacros.h>
 
 #include <inttypes.h>
-#include <string.h>
 
 /*
  * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "".

@@ -73,14 +73,11 @@ criushm_find(const struct criureader *r, uint64_t id)
 static char *
 shm_name(const struct criureader *r, uint64_t id)
 {
-	const char *name;
+	const Criu__MemfdInode *m = PSEEK(r->memfd, r->nmemfd, x->shmid == id);
+	const char *name = m == NULL ? "/dev/zero" : m->name;
 	char *s;
 	size_t i;
 
-	name = "/dev/zero";
-	for (i = 0; i < r->nmemfd; i++)
-		if (r->memfd[i]->shmid == id)
-			name = r->memfd[i]->name;
 	s = str_printf("%s%.255s (deleted)", *name == '/' ? "" : "/memfd:",
 	    name);
 	for (i = 0; s != NULL && s[i] != '\0'; i++)

@@ -158,12 +158,8 @@ extent_at(struct image *im, uint64_t addr, uint64_t *skip, uint64_t *n)
 struct object *
 early_find(const struct criuout *out, const struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < out->nearly; i++)
-		if (out->early[i]->proc->pid == p->pid + EARLY_PID)
-			return out->early[i];
-	return NULL;
+	return PSEEK(out->early, out->nearly, x->proc->pid == p->pid +
+	    EARLY_PID);
 }
 
 /*

@@ -30,8 +30,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * Kill the clone with this process ID if we trace it. If we do not, the process

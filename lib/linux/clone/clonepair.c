@@ -8,6 +8,7 @@
  * guard stops such a process to see whether it has returned from the call.
  */
 #include "cloning.h"
+#include "bisect.h"
 
 #include <sys/resource.h>
 
@@ -149,12 +150,7 @@ is_left(pid_t pid, const struct procstat *c)
 static bool
 is_pair(const struct guard *g, pid_t pid, uint64_t start)
 {
-	size_t i;
-
-	for (i = 0; i < g->n; i++)
-		if (g->v[i].clone == pid && g->v[i].start == start)
-			return true;
-	return false;
+	return SEEK(g->v, g->n, x->clone == pid && x->start == start) != NULL;
 }
 
 struct finding_clones {

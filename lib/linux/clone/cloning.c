@@ -5,7 +5,6 @@
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
-#include "state/state.h"
 
 #include <sys/syscall.h>
 

@@ -136,16 +136,12 @@ places_same(const struct lproc *p, const struct lproc *head)
 {
 	static const char *const name[] = { "exe", "ns/cgroup", "ns/ipc",
 	    "ns/mnt", "ns/net", "ns/user", "ns/uts" };
-	size_t i;
 
 	if (p->mounts == NULL || p->mounts != head->mounts ||
 	    p->root.ino == 0 || !rootid_same(&p->root, &head->root) ||
 	    !program_same(p->mmtid, head->clone))
 		return false;
-	for (i = 0; i < sizeof name / sizeof *name; i++)
-		if (!link_same(p->mmtid, head->clone, name[i]))
-			return false;
-	return true;
+	return SEEK_IN(name, !link_same(p->mmtid, head->clone, *x)) == NULL;
 }
 
 /*
@@ -181,15 +177,12 @@ member_fits(const struct live *l, const struct member *m)
 {
 	const struct lproc *p = m->proc, *head = m->head;
 	const struct vmas *vma = &p->task.vma;
-	size_t i;
 
 	if (head->skip || head->clone <= 0 || !head->whole || l->monitor ||
 	    !places_same(p, head))
 		return false;
-	for (i = 0; i < vma->n; i++)
-		if (!mapping_fits(p, &vma->v[i], &head->task.vma))
-			return false;
-	return true;
+	return SEEK(vma->v, vma->n, !mapping_fits(p, x, &head->task.vma)) ==
+	    NULL;
 }
 
 /*

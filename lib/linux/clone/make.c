@@ -8,6 +8,7 @@
  * process may share a part of it.
  */
 #include "cloning.h"
+#include "bisect.h"
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST = 32 }; /* maximum number of processes cloned at a time */
 
@@ -73,13 +73,11 @@ static bool
 has_monitor(const struct live *l)
 {
 	const struct lproc *p;
-	size_t i;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		for (i = 0; i < p->task.nopen; i++)
-			if (strcmp(p->task.open[i].path,
-			    "anon_inode:[userfaultfd]") == 0)
-				return true;
+		if (SEEK(p->task.open, p->task.nopen, strcmp(x->path,
+		    "anon_inode:[userfaultfd]") == 0) != NULL)
+			return true;
 	return false;
 }
 
@@ -121,17 +119,14 @@ clone_harmless(const struct live *l, const struct lproc *p,
 {
 	const struct filelist *rec = &TAILQ_FIRST(&p->threads)->rec;
 	const struct file *ours, *next;
-	size_t i;
 
 	ours = filelist_find(rec, "ns/pid");
 	next = filelist_find(rec, "ns/pid_for_children");
 	if (ours == NULL || next == NULL || ours->len != next->len ||
 	    memcmp(ours->data, next->data, ours->len) != 0)
 		return errstr_set("its children are in another PID namespace");
-	for (i = 0; i < vma->n; i++)
-		if (vma->v[i].flags & VMA_UFFD)
-			return errstr_set("its memory is managed by "
-			    "userfaultfd(2)");
+	if (SEEK(vma->v, vma->n, x->flags & VMA_UFFD) != NULL)
+		return errstr_set("its memory is managed by userfaultfd(2)");
 	return l->monitor ? memory_unwatched(p) : 0;
 }
 
@@ -143,12 +138,7 @@ clone_harmless(const struct live *l, const struct lproc *p,
 static bool
 clone_shares(const struct making *m, const struct lproc *p)
 {
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (lproc_shares(m->v[i].proc, p))
-			return true;
-	return false;
+	return SEEK(m->v, m->n, lproc_shares(x->proc, p)) != NULL;
 }
 
 /*

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_CARRY = 4096 }; /* maximum number of open files; handling that many
 			      takes about 200 ms */

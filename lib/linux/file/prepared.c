@@ -13,7 +13,6 @@
 #include <sys/statvfs.h>
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23 /* asm-generic/mman-common.h, Linux 5.14 */

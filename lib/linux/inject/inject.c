@@ -17,7 +17,6 @@
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>

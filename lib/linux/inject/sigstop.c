@@ -9,6 +9,7 @@
  * may forge that.
  */
 #include "run.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/ptrace.h>
@@ -43,12 +44,9 @@ static int
 stop_note(struct inject *inj, pid_t tid)
 {
 	struct waiting new = { .tid = tid };
-	size_t i;
 
-	for (i = 0; i < inj->nstops; i++)
-		if (inj->stops[i].tid == tid)
-			return 0;
-	if (!stop_peek(inj->tid, tid == 0, &new.info))
+	if (SEEK(inj->stops, inj->nstops, x->tid == tid) != NULL ||
+	    !stop_peek(inj->tid, tid == 0, &new.info))
 		return 0;
 	if (VEC_ROOM(inj->stops, inj->nstops) == -1)
 		return -1;

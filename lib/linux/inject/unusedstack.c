@@ -3,6 +3,7 @@
  * and the red zone that the ABI lets functions use.
  */
 #include "linux/pages/pages.h"
+#include "bisect.h"
 #include "linux/proc/proc.h"
 #include "num.h"
 #include "run.h"
@@ -28,12 +29,9 @@ are_there(const uint64_t *entry, size_t n, bool alone)
 {
 	const uint64_t there = alone ? PME_EXCLUSIVE : PME_PRESENT |
 	    PME_SWAPPED;
-	size_t i;
 
-	for (i = 0; i < n; i++)
-		if ((entry[i] & there) == 0 || (entry[i] & PME_UFFD) != 0)
-			return false;
-	return true;
+	return SEEK(entry, n, (*x & there) == 0 || (*x & PME_UFFD) != 0) ==
+	    NULL;
 }
 
 /*

@@ -2,6 +2,7 @@
  * Open and read files below /proc (proc(5)).
  */
 #include "linux/proxy/proxy.h"
+#include "bisect.h"
 #include "proc.h"
 
 #include <sys/syscall.h>
@@ -54,12 +55,8 @@ proc_waits(const char *name)
 	static const char *const waits[] = {
 		"cmdline", "environ", "maps", "smaps"
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof waits / sizeof *waits; i++)
-		if (strcmp(name, waits[i]) == 0)
-			return true;
-	return false;
+	return SEEK_IN(waits, strcmp(name, *x) == 0) != NULL;
 }
 
 /*

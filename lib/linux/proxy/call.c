@@ -5,6 +5,7 @@
  * user.
  */
 #include "proxying.h"
+#include "bisect.h"
 #include "clock.h"
 #include "vec.h"
 
@@ -45,12 +46,8 @@ static struct {
 static bool
 missed_find(const struct proxy_key *k)
 {
-	size_t i;
-
-	for (i = 0; i < missed.n; i++)
-		if (missed.v[i].kind == k->kind && missed.v[i].id == k->id)
-			return true;
-	return false;
+	return SEEK(missed.v, missed.n, x->kind == k->kind && x->id == k->id) !=
+	    NULL;
 }
 
 /*

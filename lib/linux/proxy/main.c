@@ -5,7 +5,6 @@
  */
 #include "proxying.h"
 
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <errno.h>

@@ -10,8 +10,9 @@
  * descriptors are ignored.
  */
 #include "calls.h"
-#include "clock.h"
 #include "stopping.h"
+#include "bisect.h"
+#include "clock.h"
 #include "vec.h"
 
 #include <sys/socket.h>
@@ -46,13 +47,10 @@ static bool
 fifo_known(const struct pipeline *s, const struct statx *sx)
 {
 	uint64_t dev;
-	size_t i;
 
 	dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
-	for (i = 0; i < s->nfifo; i++)
-		if (s->fifo[i].dev == dev && s->fifo[i].ino == sx->stx_ino)
-			return true;
-	return false;
+	return SEEK(s->fifo, s->nfifo, x->dev == dev && x->ino == sx->stx_ino)
+	    != NULL;
 }
 
 static void

@@ -4,6 +4,7 @@
  * and see whether it has stopped. attach.c makes us its tracer.
  */
 #include "clock.h"
+#include "bisect.h"
 #include "restart.h"
 #include "stopping.h"
 
@@ -16,7 +17,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ sleeps_known(const void *status, size_t len)
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t arg)
 {
-	static const struct {
+	static const struct timed {
 		const char	*name;
 		int64_t		 nr;
 	} timed[] = {
@@ -51,19 +51,17 @@ call_first(int64_t nr, const struct file *wchan, uint64_t arg)
 		{ "clock_nanosleep", SYS_clock_nanosleep },
 		{ "futex", SYS_futex }
 	};
+	const struct timed *t;
 	const char *name;
 	char in[64];
-	size_t i;
 
 	if (nr != SYS_restart_syscall || wchan == NULL)
 		return nr;
 	snprintf(in, sizeof in, "%.*s", (int)wchan->len,
 	    (const char *)wchan->data);
 	name = restart_name(in, arg);
-	for (i = 0; name != NULL && i < sizeof timed / sizeof *timed; i++)
-		if (strcmp(timed[i].name, name) == 0)
-			return timed[i].nr;
-	return nr;
+	t = name == NULL ? NULL : SEEK_IN(timed, strcmp(x->name, name) == 0);
+	return t == NULL ? nr : t->nr;
 }
 
 /*

@@ -5,6 +5,7 @@
  * none.
  */
 #include "linux/clone/clone.h"
+#include "bisect.h"
 #include "linux/proc/proc.h"
 #include "taking.h"
 
@@ -20,12 +21,8 @@
 static bool
 round_fits(const struct round *r, const struct lproc *p)
 {
-	size_t i;
-
-	for (i = 0; i < r->n && p->clone == 0; i++)
-		if (lproc_shares(r->v[i].proc, p))
-			return false;
-	return r->n < MAX_ASKED;
+	return r->n < MAX_ASKED && (p->clone != 0 ||
+	    SEEK(r->v, r->n, lproc_shares(x->proc, p)) == NULL);
 }
 
 /*

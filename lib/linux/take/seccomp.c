@@ -6,6 +6,7 @@
  * filter itself (seccomp_get_filter of kernel/seccomp.c).
  */
 #include "taking.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/ptrace.h>
@@ -40,10 +41,10 @@ filter_number(struct live *l, const void *data, size_t len,
 	    (l->filters = mem_new(1, sizeof *l->filters)) == NULL)
 		return -1;
 	f = l->filters;
-	for (*id = 0; *id < f->n; ++*id)
-		if (f->v[*id].len == len &&
-		    memcmp(f->v[*id].data, data, len) == 0)
-			return 0;
+	v = SEEK(f->v, f->n, x->len == len && memcmp(x->data, data, len) == 0);
+	*id = v == NULL ? f->n : (size_t)(v - f->v);
+	if (v != NULL)
+		return 0;
 	if (VEC_ROOM(f->v, f->n) == -1)
 		return -1;
 	v = &f->v[f->n];

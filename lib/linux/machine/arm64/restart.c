@@ -2,6 +2,7 @@
  * Restart the system call of an arm64 thread that was interrupted by our stop.
  */
 #include "arm64.h"
+#include "bisect.h"
 #include "linux/proc/proc.h"
 #include "restart.h"
 
@@ -94,12 +95,7 @@ static const struct call {
 static const struct call *
 call_find(uint64_t nr)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof calls / sizeof *calls; i++)
-		if (nr == calls[i].nr)
-			return &calls[i];
-	return NULL;
+	return SEEK_IN(calls, nr == x->nr);
 }
 
 /*

@@ -16,7 +16,6 @@
 #include <linux/magic.h>
 #include <linux/mount.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>

@@ -6,7 +6,6 @@
 
 #include <sys/utsname.h>
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,14 +5,11 @@
  */
 #include "spaces.h"
 
-#include <sys/socket.h>
-
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

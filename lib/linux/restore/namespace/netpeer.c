@@ -4,8 +4,6 @@
  */
 #include "spaces.h"
 
-#include <sys/socket.h>
-
 #include <linux/if_link.h>
 #include <linux/net_namespace.h>
 #include <linux/netlink.h>

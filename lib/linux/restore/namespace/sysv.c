@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* number of the initial IPC namespace: PROC_IPC_INIT_INO of linux/proc_ns.h */
 #define SPACE_FIRST	UINT64_C(4026531839)

@@ -4,6 +4,7 @@
  * answer for. Names found are checked again when all processes are stopped.
  */
 #include "calls.h"
+#include "bisect.h"
 #include "clock.h"
 #include "linux/file/file.h"
 #include "linux/proxy/proxy.h"
@@ -54,12 +55,9 @@ static const struct hardlink *
 link_get(const struct live *l, uint64_t dev, uint64_t ino)
 {
 	const struct hardlinks *o = l->links;
-	size_t i;
 
-	for (i = 0; o != NULL && i < o->n; i++)
-		if (o->v[i].dev == dev && o->v[i].ino == ino)
-			return &o->v[i];
-	return NULL;
+	return o == NULL ? NULL : SEEK(o->v, o->n, x->dev == dev && x->ino ==
+	    ino);
 }
 
 /*

@@ -4,6 +4,7 @@
  * duplicate of the socket, and recorded if they differ from a new socket's.
  */
 #include "sockets.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/socket.h>
@@ -189,11 +190,10 @@ freshsock_get(struct files *f, const struct sockkind *w)
 	struct freshsock *v;
 	size_t i;
 
-	for (i = 0; i < f->nfreshsock; i++)
-		if (f->freshsock[i].what.family == w->family &&
-		    f->freshsock[i].what.type == w->type &&
-		    f->freshsock[i].what.protocol == w->protocol)
-			return &f->freshsock[i];
+	v = SEEK(f->freshsock, f->nfreshsock, x->what.family == w->family &&
+	    x->what.type == w->type && x->what.protocol == w->protocol);
+	if (v != NULL)
+		return v;
 	if (VEC_ROOM(f->freshsock, f->nfreshsock) == -1)
 		return NULL;
 	v = &f->freshsock[f->nfreshsock];

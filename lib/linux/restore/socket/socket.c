@@ -3,6 +3,7 @@
  * socket may be duplicated.
  */
 #include "sockets.h"
+#include "bisect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,7 @@
 static bool
 set_hassocket(const struct fdset *set)
 {
-	size_t i;
-
-	for (i = 0; i < set->n; i++)
-		if (S_ISSOCK(set->v[i].mode))
-			return true;
-	return false;
+	return SEEK(set->v, set->n, S_ISSOCK(x->mode)) != NULL;
 }
 
 /*

@@ -6,6 +6,7 @@
  * its socket.
  */
 #include "sockets.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/socket.h>
@@ -14,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,11 +46,9 @@ static struct keptset *
 kept_get(uint64_t ns)
 {
 	struct keptset *k;
-	size_t i;
 
-	for (i = 0; i < unlocker.n; i++)
-		if (unlocker.v[i].set.ns == ns)
-			return &unlocker.v[i];
+	if ((k = SEEK(unlocker.v, unlocker.n, x->set.ns == ns)) != NULL)
+		return k;
 	if (VEC_ROOM(unlocker.v, unlocker.n) == -1)
 		return NULL;
 	k = &unlocker.v[unlocker.n++];
