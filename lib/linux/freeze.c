@@ -33,6 +33,8 @@ enum {
 				   threads, and for seizing them */
 	SLEEPER_MS = 300,	/* time limit if all threads that have not
 				   stopped are in state D */
+	LONG_US = 1000,		/* nap after which to look why threads do not
+				   stop */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };
@@ -97,6 +99,20 @@ live_poll(struct live *l, bool *asleep)
 }
 
 /*
+ * Leave out the processes of set l that are dumping core.
+ */
+static void
+live_leavedumping(struct live *l)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_has(p, HOLD_INTERRUPTED) && threads_dumping(p) &&
+		    !p->skip)
+			lproc_refuse(l, p);
+}
+
+/*
  * Wait, up to a time limit, until all interrupted threads have stopped. A
  * thread that does not stop is captured without its registers. Such a thread
  * may be in uninterruptible sleep, because of a dead disk or vfork(2).
@@ -111,8 +127,11 @@ live_await(struct live *l)
 	bool asleep;
 
 	for (; live_poll(l, &asleep) > 0 && now_ms() - start <=
-	    (asleep ? SLEEPER_MS : PATIENCE_MS); nap_us(nap))
-		nap += nap < 1000 ? nap / 4 : 0;
+	    (asleep ? SLEEPER_MS : PATIENCE_MS); nap_us(nap)) {
+		if (nap >= LONG_US)
+			live_leavedumping(l);
+		nap += nap < LONG_US ? nap / 4 : 0;
+	}
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry)
 			if (t->hold == HOLD_INTERRUPTED &&

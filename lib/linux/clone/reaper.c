@@ -96,8 +96,7 @@ threads_kept(const struct lproc *p)
 /*
  * Return true if all threads of process p will probably stop at once. This
  * requires that no thread is in uninterruptible sleep, and that p has no
- * tracer. A process that is dumping core is left alone: an interrupt would end
- * the dump (dump_interrupted() of fs/coredump.c).
+ * tracer.
  */
 static bool
 threads_willstop(const struct lproc *p)
@@ -107,8 +106,7 @@ threads_willstop(const struct lproc *p)
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (proc_state(p->pid, t->tid) == 'D')
 			return false;
-	return proc_status(p->pid, 0, "TracerPid") <= 0 &&
-	    proc_status(p->pid, 0, "CoreDumping") != 1;
+	return proc_status(p->pid, 0, "TracerPid") <= 0;
 }
 
 /*

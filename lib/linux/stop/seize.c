@@ -288,10 +288,24 @@ is_stop(int sig)
 }
 
 /*
+ * Return true if the default action of signal sig is to dump core (signal(7)).
+ */
+static bool
+is_core(int sig)
+{
+	return sig == SIGQUIT || sig == SIGILL || sig == SIGTRAP ||
+	    sig == SIGABRT || sig == SIGBUS || sig == SIGFPE ||
+	    sig == SIGSEGV || sig == SIGSYS || sig == SIGXCPU ||
+	    sig == SIGXFSZ;
+}
+
+/*
  * Check whether thread t of process p has stopped or ended. t must be seized.
  * If our interrupt has stopped t, keep its general registers. If a signal has
- * stopped t, resume t with that signal. If t has vanished in execve(2), let the
- * first thread of p take its place, as thread_lost() does.
+ * stopped t, resume t with that signal. If the signal may dump core, interrupt
+ * t first: the kernel discards the interrupt when the dump begins (zap_process
+ * of fs/coredump.c), while a later one would end the dump. If t has vanished in
+ * execve(2), let the first thread of p take its place, as thread_lost() does.
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)
@@ -330,6 +344,8 @@ thread_poll(struct lproc *p, struct lthread *t)
 		(void)restart_call(t->tid, &t->seencall);
 	sig = WSTOPSIG(status) == (SIGTRAP | CALL) ? 0 :
 	    (uintptr_t)WSTOPSIG(status);
+	if (t->hold == HOLD_SEIZED && is_core((int)sig))
+		thread_stop(p, t);
 	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
 }

@@ -163,6 +163,27 @@ threads_dumped(struct lproc *p)
 }
 
 /*
+ * Return true if process p is dumping core. Its traced threads are then marked
+ * HOLD_BUSY, so that nobody interrupts them: a pending interrupt ends the dump,
+ * as the pipe to which the kernel writes fails with EINTR. If all threads of p
+ * are seized, a dump can only begin after we have passed on the signal that
+ * causes it.
+ */
+bool
+threads_dumping(struct lproc *p)
+{
+	struct lthread *t;
+
+	if (proc_status(p->pid, 0, "CoreDumping") != 1)
+		return false;
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_SEIZED || t->hold == HOLD_INTERRUPTED)
+			t->hold = HOLD_BUSY;
+	(void)errstr_set("process %d is dumping core", p->pid);
+	return true;
+}
+
+/*
  * Seize those threads of process p that are not seized yet: become their
  * tracer, while they keep running. Return 1 if there were any, or 0 if not.
  * Return SEIZE_WAITS if the process is inside execve(2), so that the rest must
@@ -188,7 +209,7 @@ threads_seize(struct lproc *p)
 				return rc;
 			any = 1;
 		}
-	return any;
+	return any != 0 && threads_dumping(p) ? -1 : any;
 }
 
 /*
