@@ -6,10 +6,6 @@
 #include "criu/read/read.h"
 #include "snap6/snap6.h"
 
-#include <sys/stat.h>
-
-#include <string.h>
-
 static bool
 is_dir(const char *path)
 {

@@ -4,9 +4,6 @@
 #include "model.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Make room for n more bytes at the end of b. Return a pointer to the room; if
  * memory runs out, set b->failed and return NULL. The caller adds the number of

@@ -8,8 +8,6 @@
 #include "model.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 enum {
 	SEGMENTS = 16, /* maximum number of segments in a mem record for
 			  9front */

@@ -6,8 +6,6 @@
 #include "bisect.h"
 #include "model.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -6,11 +6,6 @@
  */
 #include "model.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ERRMAX = 1024 };
 
 static _Thread_local char text[ERRMAX];

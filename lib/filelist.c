@@ -6,11 +6,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Add to list l a file called name with the len bytes at data. data is from
  * malloc(3) or data_map(); the list takes ownership of it, even on failure. If

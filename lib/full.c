@@ -4,7 +4,6 @@
  */
 #include "full.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

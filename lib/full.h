@@ -6,10 +6,6 @@
 
 #include "model.h"
 
-#include <sys/types.h>
-
-#include <stdint.h>
-
 size_t		 full_pread(int fd, void *buf, size_t len, uint64_t off);
 int		 full_read(int fd, struct buf *b);
 int		 full_readfile(int dir, const char *path, struct buf *b);

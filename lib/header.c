@@ -5,9 +5,6 @@
  */
 #include "library.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /*
  * Parse line, the first line of a snapshot (or NULL), into *h. *h then points
  * into line, which must outlive it.

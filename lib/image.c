@@ -14,9 +14,6 @@
 #include "model.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Make a segment of len bytes (at least 1) at address base, without extents.
  * Return the segment. Return NULL with errstr set if it would end beyond 2^64

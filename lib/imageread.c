@@ -3,8 +3,6 @@
  */
 #include "model.h"
 
-#include <string.h>
-
 /*
  * Read up to len bytes of segment s into buf. off is the offset of the first of
  * them in the segment. Do not read past the end of an extent. Return the number

@@ -18,8 +18,6 @@
 #include "worker.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct jobs {
 	char		*job;	/* owned; "njob" jobs of "size" bytes each */

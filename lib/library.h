@@ -2,7 +2,8 @@
  * Functions and types of the library that the programs of this project use, in
  * the order in which a newcomer wants to read them; other programs use
  * snap/snap.h. The comment above a group names the files that implement it,
- * below lib or fmt. More is in task.h, space.h and trace.h.
+ * below lib or fmt. More is in task.h, space.h and trace.h. The headers of ISO C
+ * come with this file; a file includes other headers of the system itself.
  *
  * A snapshot is a set of processes as they stood at one instant. Readers make
  * a struct snap from live processes, from a snap(6) stream or from another
@@ -15,12 +16,17 @@
 #include <sys/stat.h>
 #include <sys/tree.h>
 
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "task.h"
 

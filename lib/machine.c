@@ -9,7 +9,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 
 #define K4	4096
 #define K8	8192

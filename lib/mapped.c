@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct mapped {

@@ -7,8 +7,6 @@
 
 #include "library.h"
 
-#include <string.h>
-
 /*
  * Store v at p as n bytes, little-endian.
  */

@@ -5,9 +5,6 @@
 #include "bisect.h"
 #include "model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct kept {			/* source of kilobytes kept in memory */
 	struct source	 src;
 	uint8_t		*data;	/* owned */

@@ -7,9 +7,6 @@
 
 #include "num.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
 	RSEQ_CS = 8,		/* offset of the pointer to struct rseq_cs in
 				   a thread's struct rseq */

@@ -7,8 +7,6 @@
 #include "vec.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int
 proc_cmp(struct proc *a, struct proc *b)

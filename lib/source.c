@@ -7,11 +7,6 @@
 #include "source.h"
 #include "vec.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

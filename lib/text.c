@@ -6,9 +6,6 @@
 #include "model.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Return the length in bytes of the UTF-8 character at s. Set *c to its code
  * point. Return 0 if there is no valid character.

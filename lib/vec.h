@@ -16,9 +16,6 @@
 
 #include "library.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return zeroed memory for n elements of size bytes, which the caller frees; or
  * NULL with errstr set. If n is 0, allocate one element.

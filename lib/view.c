@@ -17,8 +17,6 @@
 #include "rbtree.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 static int
 piece_cmp(struct piece *a, struct piece *b)
 {

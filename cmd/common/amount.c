@@ -3,10 +3,6 @@
  */
 #include "common.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Parse s, a number with an optional unit, into *v. The unit is one of the
  * letters in units. Letter units[i] multiplies the number by scale[0] * ... *

@@ -3,8 +3,6 @@
  */
 #include "common.h"
 
-#include <string.h>
-
 /*
  * Return the name of class c.
  */

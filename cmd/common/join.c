@@ -4,11 +4,6 @@
  */
 #include "common.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct progress progress;
 
 /*

@@ -8,8 +8,6 @@
  */
 #include "common.h"
 
-#include <inttypes.h>
-
 static bool more; /* the current object or array already has a member */
 
 static void

@@ -9,11 +9,8 @@
 #include <sys/wait.h>
 
 #include <err.h>
-#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 extern char **environ;

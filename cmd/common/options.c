@@ -6,12 +6,8 @@
 #include "snap/snap.h"
 
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	OPTIONS = 40,		/* maximum number of options of a program */

@@ -3,9 +3,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return true if word is the name or the process ID of process p of snapshot
  * snap, or the ID of one of its threads.

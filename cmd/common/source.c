@@ -8,11 +8,7 @@
  */
 #include "common.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -4,8 +4,6 @@
  */
 #include "common.h"
 
-#include <string.h>
-
 /*
  * Copy the word at the beginning of a field of p's status file to word, which
  * has room for width + 1 bytes. The field begins at column col and is width

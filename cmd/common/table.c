@@ -8,8 +8,6 @@
 
 #include <err.h>
 #include <libsmartcols/libsmartcols.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct table {
 	struct libscols_table *tb; /* owned; NULL: print JSON */

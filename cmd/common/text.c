@@ -3,10 +3,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Print string s to standard output with control characters replaced.
  */

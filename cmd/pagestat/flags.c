@@ -4,8 +4,6 @@
 #include "pagestat.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { F_PID, F_NAME, F_PAGES, F_SIZE, F_FLAGS, COLUMNS };

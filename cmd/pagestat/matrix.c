@@ -3,9 +3,6 @@
  */
 #include "pagestat.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { M_PID, M_MEMORY, M_OTHER }; /* indexes of columns; one column for
 				      each process begins at M_OTHER, and
 				      NAME follows */

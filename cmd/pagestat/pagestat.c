@@ -4,7 +4,6 @@
 #include "pagestat.h"
 
 #include <err.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
  */
 #include "pagestat.h"
 
-#include <stdlib.h>
-
 enum { P_PID, P_START, P_SIZE, P_PERMS, P_USE, P_DETAIL = P_USE + 6,
 	P_TOUCHED = P_DETAIL + 3, P_NAME, COLUMNS };
 

@@ -4,9 +4,6 @@
 #include "procmap.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /*

@@ -4,9 +4,6 @@
  */
 #include "procmap.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {				/* entry types from OpenBSD's uvm_map.h */
 	ET_OBJ = 1,
 	ET_COW = 4,

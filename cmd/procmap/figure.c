@@ -5,9 +5,6 @@
 #include "procmap.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Add a row for mapping v to f. note says what changed, and is "" if nothing
  * did.

@@ -5,8 +5,6 @@
 
 #include <sys/ioctl.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MIN_NAME = 12 };	/* minimum width of a name, in columns */

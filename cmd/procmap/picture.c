@@ -10,9 +10,6 @@
  */
 #include "procmap.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {				/* positions and sizes in points */
 	WIDTH = 1280,
 	MARGIN = 20,

@@ -4,8 +4,6 @@
 #include "procmap.h"
 
 #include <err.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { SNAPS = 2 }; /* maximum number of snapshots; two are compared */

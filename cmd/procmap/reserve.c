@@ -5,10 +5,6 @@
  */
 #include "procmap.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <string.h>
-
 enum { STACK_GAP = 1024 };	/* stack_guard_gap, the kilobytes that the
 				   kernel keeps unmapped below a stack */
 

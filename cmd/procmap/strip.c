@@ -6,8 +6,6 @@
 #include "procmap.h"
 #include "bisect.h"
 
-#include <string.h>
-
 enum { CELL = 3 };		/* width of a column in points */
 
 struct bar {			/* a rectangle that may still grow */

@@ -14,9 +14,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <limits.h>
-
 static char
 letter(bool yes, char c)
 {

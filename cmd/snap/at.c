@@ -4,11 +4,6 @@
  */
 #include "job.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Parse s, a time of day in local time, HH:MM or HH:MM:SS, into *t. Of its
  * occurrences yesterday, today and tomorrow, choose the one nearest to now.

@@ -4,7 +4,6 @@
 #include "job.h"
 
 #include <err.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY, OPT_TO };

@@ -15,9 +15,6 @@
 
 #include <sys/utsname.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum {
 	MAX_COPIES = 8,
 	SMALL_KB = 16 << 10	/* after a copy as small as this, stop the

@@ -10,8 +10,6 @@
 #include "job.h"
 
 #include <err.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 enum {
 	NEAR = 64 * KB,		/* number of bytes kept before and after a block

@@ -5,7 +5,6 @@
 #include "job.h"
 
 #include <pthread.h>
-#include <string.h>
 
 static struct buf messages;	/* messages held back, each ended by NUL */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

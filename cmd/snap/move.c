@@ -6,12 +6,8 @@
  */
 #include "job.h"
 
-#include <sys/stat.h>
-
 #include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

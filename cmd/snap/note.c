@@ -8,8 +8,6 @@
 #include <sys/utsname.h>
 
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -12,10 +12,6 @@
 #include "job.h"
 
 #include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

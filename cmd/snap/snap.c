@@ -5,7 +5,6 @@
 
 #include <err.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static struct progress progress;

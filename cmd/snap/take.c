@@ -5,9 +5,6 @@
  */
 #include "job.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Print text, which says what is missing from the snapshot, and mark the
  * snapshot as incomplete. This is a warn callback; taking is a struct taking.

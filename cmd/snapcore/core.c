@@ -3,8 +3,6 @@
  */
 #include "snapcore.h"
 
-#include <inttypes.h>
-
 /*
  * Print the size of the core of process pid, and how many bytes of it are
  * holes. path is the file with the core, or NULL for standard output.

@@ -4,9 +4,6 @@
  */
 #include "snapcore.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct sources sources;

@@ -15,10 +15,8 @@
 #include "crash.h"
 
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
 

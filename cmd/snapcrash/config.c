@@ -3,12 +3,6 @@
  */
 #include "crash.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 
 #include "common/common.h"
 
-#include <limits.h>
 #include <time.h>
 
 #define CONFIG "/etc/snapcrash.conf"

@@ -7,15 +7,12 @@
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/nsfs.h>
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ANCESTORS = 64 }; /* maximum number of ancestors that are examined */

@@ -7,8 +7,6 @@
 
 #include <err.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { READ_SECONDS = 60 };
 

@@ -3,9 +3,6 @@
  */
 #include "crash.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 /*
  * Read the first line of the file at path into s, which has room for size
  * bytes. Leave out the newline. Return 0, or -1 with errstr set.

@@ -6,12 +6,7 @@
  */
 #include "crash.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PATTERN	"/proc/sys/kernel/core_pattern"

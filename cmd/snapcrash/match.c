@@ -4,10 +4,7 @@
 #include "crash.h"
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };

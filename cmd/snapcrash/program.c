@@ -8,13 +8,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -11,8 +11,6 @@
 #include <sys/time.h>
 
 #include <elf.h>
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef SO_PEERPIDFD

@@ -5,11 +5,7 @@
 #include "model.h"
 
 #include <err.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

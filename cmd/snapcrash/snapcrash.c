@@ -4,9 +4,6 @@
 #include "crash.h"
 
 #include <err.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char usual[] = CONFIG, *config = usual;

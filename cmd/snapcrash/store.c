@@ -6,15 +6,11 @@
 #include "crash.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <dirent.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SUFFIX ".snap.gz"

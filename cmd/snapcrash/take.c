@@ -6,13 +6,9 @@
  */
 #include "crash.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <syslog.h>
 #include <unistd.h>
 

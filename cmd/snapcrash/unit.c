@@ -5,7 +5,6 @@
 #include "crash.h"
 
 #include <err.h>
-#include <string.h>
 #include <unistd.h>
 
 #define UNITS	"/etc/systemd/system/"

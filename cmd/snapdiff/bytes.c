@@ -3,9 +3,6 @@
  */
 #include "snapdiff.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { WIDTH = 8 };		/* number of bytes on each side of a line */
 
 /*

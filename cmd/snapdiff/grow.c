@@ -3,9 +3,6 @@
  */
 #include "snapdiff.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 static bool
 value_grows(const uint64_t *v, size_t n)
 {

@@ -11,10 +11,6 @@
 #include "heap.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	HEAP_SPACE = 64 * KB * KB, /* size and alignment of the address range of
 				      a heap outside the main arena */

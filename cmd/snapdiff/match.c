@@ -5,9 +5,6 @@
 #include "snapdiff.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Compare two processes by part and process ID, which is how users name them.
  */

@@ -5,10 +5,6 @@
 #include "snapdiff.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
-
 enum order {
 	ORDER_THREADS, ORDER_DESCRIPTORS, ORDER_LEADS, ORDER_MAPPINGS,
 	ORDER_CLASS, ORDER_HELD, ORDER_RANGE, ORDER_RANGE_HELD, ORDER_ARENAS,

@@ -8,9 +8,6 @@
 #include "digits.h"
 #include "model.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Read the ranges of the process's own private pages from the file "pages" of
  * record r into m->own. Return 0, or -1 with errstr set.

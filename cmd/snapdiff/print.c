@@ -4,7 +4,6 @@
  */
 #include "snapdiff.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 /*

@@ -7,8 +7,6 @@
 #include "bisect.h"
 #include "num.h"
 
-#include <string.h>
-
 enum { BLOCK = 64 * KB };	/* number of bytes read at once */
 
 /*

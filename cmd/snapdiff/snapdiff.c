@@ -5,8 +5,6 @@
 
 #include <err.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {				/* exit statuses, like those of diff(1) */

@@ -4,8 +4,6 @@
  */
 #include "snapdiff.h"
 
-#include <string.h>
-
 struct classum {		/* sums over the mappings of a class */
 	size_t		 nwas;	/* number of mappings at the earlier moment */
 	size_t		 nis;

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

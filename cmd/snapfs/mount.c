@@ -7,17 +7,11 @@
 #include "snapfs.h"
 #include "worker.h"
 
-#include <sys/stat.h>
-
 #include <dirent.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool

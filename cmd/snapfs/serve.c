@@ -9,11 +9,8 @@
 
 #include <sys/statvfs.h>
 
-#include <errno.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { READ_MAX = 1024 * 1024, THREADS = 16 };

@@ -6,14 +6,10 @@
 
 #include "snapfs.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct sources sources;

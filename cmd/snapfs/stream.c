@@ -14,7 +14,6 @@
 #include <sys/queue.h>
 
 #include <pthread.h>
-#include <stdlib.h>
 
 enum { AHEAD = 2, SLOTS = 3, LEAST = 64 * 1024 };
 

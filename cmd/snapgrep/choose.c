@@ -6,8 +6,6 @@
 #include "snapgrep.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Parse the hexadecimal address at *s, with or without 0x, into *v, and advance

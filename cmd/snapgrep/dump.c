@@ -4,8 +4,6 @@
  */
 #include "snapgrep.h"
 
-#include <inttypes.h>
-
 enum { LINE = 16 };
 
 /*

@@ -15,9 +15,6 @@
 #include "worker.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	TOGETHER = 16, /* maximum number of jobs that a thread takes at a

@@ -6,8 +6,6 @@
 #include "snapgrep.h"
 #include "rbtree.h"
 
-#include <stdlib.h>
-
 static int
 known_cmp(struct known *a, struct known *b)
 {

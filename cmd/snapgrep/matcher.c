@@ -5,7 +5,6 @@
 #include "num.h"
 
 #include <endian.h>
-#include <string.h>
 
 enum { STEPS = 1000000 };	/* limit on the steps per match in PCRE2 */
 

@@ -7,9 +7,6 @@
 #include "num.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF |
     PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;

@@ -6,10 +6,6 @@
 #include "snapgrep.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	HELD = 512 * KB,	/* maximum number of matches held back to find
 				   identical ones */

@@ -5,9 +5,6 @@
 #include "snapgrep.h"
 #include "num.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {
 	LEAD = 24, /* maximum length of the text before a match, in bytes */
 	WIDTH = 72,		/* maximum length of a match and the text after

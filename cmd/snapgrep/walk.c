@@ -14,8 +14,6 @@
 #include "snapgrep.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-
 struct walking {
 	struct search		*s; /* borrowed, as are all members except
 				       "buf" */

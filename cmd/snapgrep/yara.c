@@ -10,9 +10,6 @@
 
 #include <yara.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 enum {
 	BLOCK = 64 * KB * KB,	/* maximum size of a block, in bytes */
 	ZEROS = 1024 * KB /* runs of at least this many zeros are skipped */

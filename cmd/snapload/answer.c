@@ -5,7 +5,6 @@
 
 #include "common/common.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 /*

@@ -8,9 +8,6 @@
 
 #include <sys/statvfs.h>
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_QUESTION = 64 << 20 }; /* maximum length of a question, in bytes */

@@ -11,18 +11,12 @@
 #include "common/common.h"
 
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
 #include <dirent.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char detached[] = "criu restore -d ";

@@ -6,8 +6,6 @@
 #include "common/common.h"
 
 #include <err.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool verbose;

@@ -5,9 +5,6 @@
 #include "snapls.h"
 
 #include <err.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Return Linux's word for the process state with the given letter, without

@@ -3,10 +3,6 @@
  */
 #include "snapls.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { C_PID, C_NAME, C_USER, C_STATE, C_THREADS, C_MEMORY, C_RAW, C_ZERO,
 	C_SHARED, C_PPID, C_NSPID, C_UNIT, C_CONTAINER, C_POD, C_EXE, C_CWD,
 	C_COMMAND, C_FILE, COLUMNS };

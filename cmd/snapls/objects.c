@@ -4,9 +4,6 @@
  */
 #include "snapls.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void
 put_counts(uint64_t bytes, const struct kbcount *c)
 {

@@ -3,10 +3,6 @@
  */
 #include "snapls.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const kinds[] = {
 	[PART_LINE] = "line", [PART_HEAD] = "record", [PART_DATA] = "data",
 	[PART_COUNT] = "count", [PART_SEGMENT] = "segment",

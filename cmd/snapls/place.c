@@ -3,9 +3,6 @@
  */
 #include "snapls.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { ID_SHORT = 12, ID_LONG = 64 };	/* IDs of 64 digits are shortened to 12,
 					   as docker(1) does */
 

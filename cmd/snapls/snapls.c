@@ -4,10 +4,7 @@
 #include "snapls.h"
 
 #include <err.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct sources sources;

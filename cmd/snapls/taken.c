@@ -4,9 +4,6 @@
  */
 #include "snapls.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const char *const keys[TAKEN_KEYS] = {

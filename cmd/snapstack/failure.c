@@ -5,9 +5,7 @@
  */
 #include "snapstack.h"
 
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static char message[160];		/* text that on_fault() writes */

@@ -7,7 +7,6 @@
 #include "model.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 /*
  * Return true if the siginfo of signal sig has an address (sigaction(2)). code

@@ -5,8 +5,6 @@
  */
 #include "snapstack.h"
 
-#include <stdlib.h>
-
 /*
  * Pack the n files at rec as the record of p. p is a process, a thread, or a
  * mapped file stored in the snapshot. live_take() calls this function.

@@ -5,10 +5,6 @@
 #include "snapstack.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set the facts about thread st that do not depend on its stack.
  */

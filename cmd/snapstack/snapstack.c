@@ -4,12 +4,8 @@
  */
 #include "snapstack.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

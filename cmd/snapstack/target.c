@@ -8,9 +8,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
 	COSTLY = 32 /* number of bytes read that cost as much as an access */

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_ERRNO = 4095 };	/* system calls return -1 to -4095 for errors */

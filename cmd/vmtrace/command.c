@@ -7,9 +7,7 @@
 #include <sys/wait.h>
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
  */
 #include "vmtrace.h"
 
-#include <stdlib.h>
-
 enum { PATIENCE = 250000000 };	/* maximum time in ns that lines wait for an
 				   open fault to end */
 

@@ -8,7 +8,6 @@
 #include "clock.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 enum { /* bits of a fault's error code; see asm/trap_pf.h of x86 */
 	CODE_PRESENT = 1,

@@ -5,9 +5,6 @@
  */
 #include "vmtrace.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct symfile {
 	char		*name;	/* owned */
 	uint64_t	 ino;

@@ -5,9 +5,6 @@
 #include "vmtrace.h"
 #include "rbtree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_ROWS = 1 << 18 };
 
 static int

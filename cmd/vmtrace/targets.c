@@ -8,8 +8,6 @@
 #include "vmtrace.h"
 
 #include <err.h>
-#include <errno.h>
-#include <stdlib.h>
 
 static int
 name_found(void *arg, pid_t pid)

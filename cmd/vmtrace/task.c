@@ -6,9 +6,6 @@
 #include "clock.h"
 #include "rbtree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int
 process_cmp(const struct process *a, const struct process *b)
 {

@@ -5,9 +5,6 @@
 #include "vmtrace.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {				/* indexes into the counts of a mapping */
 	FAULTS,
 	MINOR,

@@ -6,10 +6,7 @@
 
 #include <err.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 50 };		/* maximum delay of output in milliseconds */

@@ -7,7 +7,6 @@
 #include "num.h"
 
 #include <elf.h>
-#include <string.h>
 
 /*
  * Set *b to the build ID among the notes in the n bytes at p (see "Notes

@@ -6,7 +6,6 @@
 #include "num.h"
 
 #include <elf.h>
-#include <string.h>
 
 /*
  * Return the size in bytes of a program header in a 64-bit file if wide is

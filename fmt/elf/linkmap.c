@@ -15,8 +15,6 @@
 #include "state/state.h"
 
 #include <elf.h>
-#include <limits.h>
-#include <string.h>
 
 enum { ENTRIES_MAX = 65536 };	/* maximum number of entries to read from a list
 				   or table */

@@ -11,8 +11,6 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -8,10 +8,6 @@
 #include "digits.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const size_t nobody = SIZE_MAX;
 
 /* files whose names end in a number by which other files refer to them */

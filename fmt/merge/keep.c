@@ -5,9 +5,6 @@
 #include "model.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * If the mapping *key refers to an embedded file, keep that file.
  */

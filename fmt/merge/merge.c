@@ -9,10 +9,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { DEV_MAJOR = 0xfff };	/* a major number that Linux does not use */
 
 static char origin[] = "origin", part[] = "part";

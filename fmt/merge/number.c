@@ -5,8 +5,6 @@
 #include "bisect.h"
 #include "merge.h"
 
-#include <stdlib.h>
-
 CMP(newpid_cmp, struct newpid, old)
 
 /*

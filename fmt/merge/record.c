@@ -8,11 +8,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return a pointer to a word of the n-byte line s. word is the index of the
  * word, counted from 0. Set *len to the length of the word. Return NULL if the

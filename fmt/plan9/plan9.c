@@ -10,10 +10,6 @@
 #include "state/state.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return Plan 9's name for the machine that this program was compiled for.
  */

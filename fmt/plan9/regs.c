@@ -6,8 +6,6 @@
 #include "num.h"
 #include "plan9.h"
 
-#include <string.h>
-
 /*
  * Registers that have the same order in a Ureg and in Linux's elf_gregset_t.
  */

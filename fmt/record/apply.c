@@ -7,10 +7,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <limits.h>
-#include <string.h>
-
 enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 

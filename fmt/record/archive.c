@@ -15,10 +15,6 @@
 #include "digits.h"
 #include "vec.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	MAX_FILES = 1 << 22,	/* maximum number of files in a record */
 	NUM_BYTES = 12 /* size, in bytes, of the number that gives a file's

@@ -4,9 +4,6 @@
 #include "record.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*

@@ -7,8 +7,6 @@
 #include "bisect.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_NAME = 200 };	/* maximum length, in bytes, of a name in the
 				   file "excluded" */

@@ -14,10 +14,6 @@
 #include "exclude.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return an empty set of exclusions, or NULL with errstr set.
  */

@@ -6,8 +6,6 @@
 #include "facts.h"
 #include "vec.h"
 
-#include <string.h>
-
 /*
  * Return the word for the given subject.
  */

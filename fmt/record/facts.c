@@ -5,9 +5,6 @@
  */
 #include "facts.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Add to l the facts from those files of record r that have a single value
  * each.

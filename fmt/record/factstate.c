@@ -9,9 +9,6 @@
 #include "model.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Return the FNV-1a hash of the len bytes at p.
  */

@@ -6,9 +6,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Set the members of st that come from task t, and those that are the same for
  * all processes read from another format.

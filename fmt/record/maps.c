@@ -6,10 +6,6 @@
 #include "digits.h"
 #include "state/state.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Add to l the mapping described by line, a line of Plan 9's segment file. Its
  * type is in columns 0-5 and its flags are in columns 7 and 8. Its start and

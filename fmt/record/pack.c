@@ -7,9 +7,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Append to b, as a file called name, a list of the missing ranges of image im.
  * Append nothing if none are missing. Each line is START-END REASON, with

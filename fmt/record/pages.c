@@ -6,9 +6,6 @@
 #include "model.h"
 #include "space.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BLOCK = 4 * KB };	/* number of bytes compared at a time */
 
 /*

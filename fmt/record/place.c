@@ -5,8 +5,6 @@
 #include "record.h"
 #include "digits.h"
 
-#include <string.h>
-
 /*
  * Set *pl to the unit, container and pod of process p, and to its process ID in
  * its own PID namespace. Take them from their own files in the record or, if

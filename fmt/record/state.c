@@ -6,8 +6,6 @@
 #include "vec.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const regset_file[REGSET_MAX] = {
 	[REGSET_PRSTATUS] = "regset/prstatus",

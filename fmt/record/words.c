@@ -6,10 +6,6 @@
 #include "record.h"
 #include "digits.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return the contents of the file called name in record r as a string that the
  * caller frees. Return NULL if there is no such file, or if memory runs out.

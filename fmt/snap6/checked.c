@@ -12,11 +12,7 @@
 #include "source.h"
 #include "vec.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KEPT = 4 };
 

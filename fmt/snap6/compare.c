@@ -4,9 +4,6 @@
  */
 #include "model.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Return 1 if the extents of segments a and b refer to the same bytes of the
  * stream. Return 0 if not, or -1 with errstr set.

@@ -6,10 +6,6 @@
 #include "read.h"
 #include "num.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Pass a message about lost or wrong data to r->o->warn. fmt and the other
  * arguments are as for printf(3).

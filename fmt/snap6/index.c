@@ -7,9 +7,6 @@
  */
 #include "index.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Return the number of bytes that the number v takes up in a stream.
  */

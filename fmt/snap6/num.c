@@ -5,9 +5,6 @@
 #include "bisect.h"
 #include "digits.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 const char *const snap6_field[F_MAX] = {
 	[F_SEGMENT] = "segment",
 	[F_FD] = "fd",

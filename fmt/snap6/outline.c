@@ -15,10 +15,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-
 struct raws {			/* a run of raw pages */
 	uint64_t	 ordinal; /* ordinal number of the first page */
 	uint64_t	 n;

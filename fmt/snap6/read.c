@@ -9,9 +9,6 @@
 #include "vec.h"
 #include "record/record.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Read all records, and the trailer if there is one. Return 0, or -1 with
  * errstr set.

@@ -4,9 +4,6 @@
  */
 #include "read.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { MAX_FILES = 1000 };	/* maximum number of types of data records that
 				   one process may have */
 

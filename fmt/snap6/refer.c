@@ -7,8 +7,6 @@
 #include "snap6.h"
 #include "model.h"
 
-#include <string.h>
-
 enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum length of a reference, in
 					     bytes */
 

@@ -4,8 +4,6 @@
  */
 #include "index.h"
 
-#include <inttypes.h>
-
 /*
  * All of these functions are inlined into runs_get(), so that a cursor is in
  * registers: an index has millions of runs.

@@ -7,10 +7,6 @@
 #include "bisect.h"
 #include "record/record.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DAMAGED		"damaged"
 
 struct lost {			/* lost pages of a mapping in one damaged

@@ -8,9 +8,6 @@
  */
 #include "read.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Set r->src to the source from which raw pages will be read. Return 0, or -1
  * with errstr set.

@@ -12,10 +12,6 @@
 #include "record/record.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	SLACK = 4 * 1024 * KB,	/* bytes by which the index may exceed 1% of the
 				   stream until the stream is complete */

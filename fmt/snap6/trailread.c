@@ -6,10 +6,6 @@
 #include "trailer.h"
 #include "num.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define HEADER		"          0 proc\n"
 #define REWRITTEN	"0           proc\n"	/* as Plan 9 writes it */
 

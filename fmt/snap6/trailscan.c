@@ -8,9 +8,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 /*
  * Append the next record of the stream to b, with its header. If it is too
  * large for a trailer, append only its header, and skip the rest. Return 0, or

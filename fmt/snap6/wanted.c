@@ -6,8 +6,6 @@
 #include "read.h"
 #include "record/record.h"
 
-#include <string.h>
-
 static bool
 is_among(const char *const *names, const char *name)
 {

@@ -10,10 +10,6 @@
 #include "record/record.h"
 #include "trailer.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct snap6 {
 	struct output	*out;		/* borrowed */
 	const char	*header;	/* borrowed; NULL: the header was

@@ -18,9 +18,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	SIZE = 124, TIME = 136, SUM = 148, TYPE = 156, LINKNAME = 157,
 	MAGIC = 257, PREFIX = 345,

@@ -9,8 +9,6 @@
 #include "tar.h"
 #include "digits.h"
 
-#include <string.h>
-
 /*
  * Apply one line of a pax extended header to m. The line has a key of n bytes
  * and a value of len bytes. Set *sized to true if the line gives the size of

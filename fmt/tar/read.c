@@ -9,9 +9,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	MAX_EXTRA = 1024 * KB,	/* maximum length of an extended header or long
 				   name, in bytes */

@@ -5,11 +5,6 @@
 #include "model.h"
 #include "tree.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set name to the name of mapping v's file in map/: START-END.PERMS.NAME, cut
  * to NAME_MAX bytes. NAME is the last component of the mapping's name.

@@ -12,9 +12,6 @@
 #include "tree.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct fsroots {		/* roots of a snapshot's process trees */
 	const struct snap *snap; /* borrowed */
 	uint64_t	*pid;	/* owned; in ascending order */

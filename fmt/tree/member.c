@@ -6,10 +6,6 @@
 #include "record/record.h"
 #include "tree.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void
 member_warn(const struct member *m, const char *what)
 {

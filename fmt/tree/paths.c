@@ -13,9 +13,6 @@
 #include "record/record.h"
 #include "tree.h"
 
-#include <limits.h>
-#include <string.h>
-
 /*
  * Return the length of the first depth components of s, with the slash after
  * them. s is a name of n bytes. Return 0 for depth 0, and SIZE_MAX if there are

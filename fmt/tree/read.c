@@ -6,7 +6,6 @@
 #include "record/record.h"
 #include "tree.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct body {			/* source of a file's bytes */

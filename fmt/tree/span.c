@@ -8,8 +8,6 @@
 #include "bisect.h"
 #include "tree.h"
 
-#include <string.h>
-
 /*
  * Return the number of bytes from address addr on, at most len, that the
  * process of m had mapped without a gap. Return len if its mappings are not

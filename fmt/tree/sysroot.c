@@ -13,10 +13,6 @@
 #include "vec.h"
 #include "tree.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
 
 #define DELETED " (deleted)"

@@ -22,11 +22,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PROC_MAX = 1 << (64 - FS_PROC_SHIFT) };
 
 /*

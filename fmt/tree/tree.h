@@ -11,7 +11,6 @@
 #include "space.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 /*
  * Names with slashes, sorted by path_cmp. No name is a directory of another,

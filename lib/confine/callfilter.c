@@ -20,10 +20,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -3,12 +3,10 @@
  */
 #include "confine.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/capability.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

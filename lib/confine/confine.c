@@ -16,7 +16,6 @@
 
 #include <sys/prctl.h>
 
-#include <string.h>
 #include <unistd.h>
 
 static char lacks[160];

@@ -21,11 +21,8 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { LOOK = 100000 }; /* microseconds between checks that the program is still

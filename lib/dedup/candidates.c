@@ -8,8 +8,6 @@
  */
 #include "engine.h"
 
-#include <string.h>
-
 enum { TOGETHER = 64 }; /* maximum number of kilobytes compared at a time */
 
 /*

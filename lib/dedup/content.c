@@ -8,9 +8,6 @@
 #include "bisect.h"
 #include "engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Compare page i of block b with the page at place. Return 1 if they are equal.
  * Return 0 if they differ or the page at place cannot be read. Return -1 with

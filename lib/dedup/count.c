@@ -4,9 +4,6 @@
  */
 #include "engine.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct counting {
 	struct dedup	*dedup;	/* owned */
 	struct kbcount	*count;	/* borrowed; counts of the process */

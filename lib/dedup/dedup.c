@@ -21,8 +21,6 @@
 
 #include <sys/random.h>
 
-#include <stdlib.h>
-
 /*
  * Make a deduplicator for one snapshot. It calls found() with arg and each
  * finding, in order; found() returns -1 to stop. Return the deduplicator, or

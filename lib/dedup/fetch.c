@@ -8,9 +8,6 @@
 #include "num.h"
 #include "xxh.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Read the pages of w again, in smaller runs, after some of them could not be
  * read. Each run is one group of pages with an identity. Mark pages that still

@@ -8,9 +8,6 @@
 #include "bisect.h"
 #include "engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return id with its bits mixed by the finalizer of MurmurHash3. Different
  * identities have different results.

@@ -26,8 +26,6 @@
 
 #include <sys/mman.h>
 
-#include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -8,10 +8,7 @@
 #include "vec.h"
 #include "worker.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 enum {
 	WAITING = 4,		/* maximum number of buffers waiting to be

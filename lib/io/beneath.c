@@ -5,16 +5,11 @@
  */
 #include "io.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/openat2.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

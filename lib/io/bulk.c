@@ -5,9 +5,6 @@
 #include "full.h"
 #include "io.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -5,7 +5,6 @@
 #include "full.h"
 #include "io.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 enum { HEAD = 5 };		/* length of a frame's header, in bytes */

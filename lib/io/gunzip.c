@@ -13,10 +13,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct gunzip {
 	struct input	*in;	/* borrowed; the compressed stream */
 	uint64_t	 member; /* number of the current member, from 1 */

@@ -8,12 +8,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int asked = -1;		/* socket to the helper; -1: no helper */

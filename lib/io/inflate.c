@@ -6,9 +6,6 @@
 #include "io/gzip/gzip.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Put a decompressor in front of stream in, which from now on consists of the
  * decompressed bytes. size is their number, or UINT64_MAX if it is unknown. The

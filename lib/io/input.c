@@ -7,12 +7,7 @@
 #include "io.h"
 #include "io/gzip/gzip.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

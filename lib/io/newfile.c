@@ -5,14 +5,8 @@
 #include "io.h"
 #include "vec.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { TRIES = 100 };		/* maximum number of attempts to find an unused

@@ -7,13 +7,7 @@
 #include "io/gzip/gzip.h"
 #include "vec.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { SMALL = 288 * 1024 };

@@ -5,9 +5,6 @@
 
 #include <sys/socket.h>
 
-#include <errno.h>
-#include <string.h>
-
 union room {			/* space for one descriptor: see cmsg(3) */
 	char		 buf[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr	 align;

@@ -11,9 +11,7 @@
 #include "io.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

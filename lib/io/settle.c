@@ -8,11 +8,9 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <linux/sockios.h>
 
-#include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 

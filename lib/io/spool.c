@@ -8,10 +8,7 @@
 
 #include <sys/mman.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL

@@ -6,8 +6,6 @@
 #include "vec.h"
 #include "xxh.h"
 
-#include <stdlib.h>
-
 /*
  * Return an empty set of checksums, or NULL with errstr set.
  */

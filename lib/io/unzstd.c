@@ -8,8 +8,6 @@
 #include "io.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 #ifdef ZSTD
 #include <zstd.h>
 

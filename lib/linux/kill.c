@@ -10,7 +10,6 @@
 #include "linux/take/take.h"
 #include "live.h"
 
-#include <errno.h>
 #include <signal.h>
 
 enum { ENDING_MS = 10000 };	/* time limit for killed processes to end */

@@ -17,8 +17,6 @@
 #include <sys/utsname.h>
 
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

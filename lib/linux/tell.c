@@ -5,9 +5,6 @@
 #include "linux/proxy/proxy.h"
 #include "live.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
 				   are named */
 

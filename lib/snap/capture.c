@@ -4,9 +4,6 @@
 #include "library.h"
 #include "snap_capture.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 struct snap_capture {
 	struct liveopts	 opts;
 	struct live	*live;	/* owned; NULL until a process is added */

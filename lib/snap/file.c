@@ -5,8 +5,6 @@
 #include "bisect.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-
 /*
  * Append a task for p to the tasks of f. If p is a thread, leader is the task
  * of its process; if p is a process itself, leader is NULL. Return the task.

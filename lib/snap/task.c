@@ -6,9 +6,6 @@
 #include "core/write/write.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Names of the words of the general registers, as NT_PRSTATUS has them:
  * struct user_regs_struct of asm/ptrace.h and sys/user.h.

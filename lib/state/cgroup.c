@@ -4,9 +4,6 @@
  */
 #include "state.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /*
  * Parse the next line of text, from /proc/PID/cgroup, into *l:
  *

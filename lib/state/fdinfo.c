@@ -3,8 +3,6 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 /*
  * Parse text, len bytes of fdinfo, into *f. Members that are not in text become
  * zero.

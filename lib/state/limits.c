@@ -4,8 +4,6 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 enum { COLUMN = 25 };		/* column at which the name of a limit ends */
 
 static bool

@@ -6,9 +6,6 @@
 #include "state.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_MAPPINGS = 1 << 21 }; /* maximum number of mappings of a process */
 
 /*

@@ -4,9 +4,6 @@
 #include "state.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return the number of kilobytes that run p takes in its store; a partial last
  * one counts as whole.

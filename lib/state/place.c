@@ -17,8 +17,6 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 enum { IDLEN = 64 };
 
 static const char hex[] = "0123456789abcdef";

@@ -4,8 +4,6 @@
 #include "state.h"
 #include "digits.h"
 
-#include <string.h>
-
 /*
  * Return a scan of text, len bytes. text may be NULL if len is 0.
  */

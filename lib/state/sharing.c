@@ -7,9 +7,6 @@
 #include "state.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct sharer {			/* range of a store that a process has */
 	uint64_t	 store;
 	uint64_t	 at;	/* index of the first kilobyte */

@@ -10,8 +10,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <string.h>
-
 static const struct {
 	char		 word[3];
 	enum vmflag	 flag;

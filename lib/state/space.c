@@ -5,9 +5,6 @@
 #include "state.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set VMF_GROWSDOWN in m if the name or flags of v show that it is a stack.
  */

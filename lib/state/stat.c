@@ -8,9 +8,6 @@
  */
 #include "state.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Parse text, len bytes of a stat file, into *st. Fields that are not in text
  * become zero. Return the number of the last field that was parsed. This is 52,

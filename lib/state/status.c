@@ -5,8 +5,6 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 /*
  * Find the first line of text that begins with key and a colon. text has len
  * bytes. Set *value to the rest of the line. Return false if there is no such

@@ -4,9 +4,6 @@
  */
 #include "state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return the index of the first mapping of l that ends after addr.
  */

@@ -5,8 +5,6 @@
  */
 #include "python.h"
 
-#include <stdlib.h>
-
 enum { MAX_LINES = 256 * KB };
 
 struct table {			/* position in a location table */

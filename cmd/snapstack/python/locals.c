@@ -6,10 +6,6 @@
 #include "python.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	TYPE = 8,		/* offset of the type in PyObject */
 	SIZE = 16,		/* offset of the size in PyVarObject */

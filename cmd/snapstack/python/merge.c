@@ -5,8 +5,6 @@
  */
 #include "snapstack/snapstack.h"
 
-#include <string.h>
-
 struct naming {
 	bool		 eval;
 	bool		 python;

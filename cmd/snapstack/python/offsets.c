@@ -6,8 +6,6 @@
 #include "num.h"
 #include "python.h"
 
-#include <string.h>
-
 static const struct pyoffsets known[] = {
 	{ .version = 0x030b, .runtime_head = 40, .interp_next = 0,
 	    .interp_id = 48, .interp_threads = 16, .interp_collecting = 848,

@@ -5,9 +5,6 @@
 #include "python.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	INTERPRETERS = 256,	/* maximum number of interpreters */
 	SPARE = 1024, /* maximum number of thread states, in addition to four

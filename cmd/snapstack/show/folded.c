@@ -6,9 +6,6 @@
 #include "snapstack/snapstack.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct names {
 	char		**v;	/* owned, as are its strings */
 	size_t		 n;

@@ -3,9 +3,6 @@
  */
 #include "snapstack/snapstack.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int
 text_cmp(const char *a, const char *b)
 {

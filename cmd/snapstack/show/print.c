@@ -4,10 +4,6 @@
 #include "snapstack/snapstack.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { WIDTH = 78 };		/* width of a line, in columns */
 
 struct printing {

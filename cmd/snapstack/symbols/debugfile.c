@@ -8,7 +8,6 @@
 #include <elfutils/libdwelf.h>
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 struct words debugfile_dirs;	/* directories, searched in this order */

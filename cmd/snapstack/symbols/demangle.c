@@ -4,8 +4,6 @@
 #include "snapstack/snapstack.h"
 
 #include <libiberty/demangle.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LONGEST = 8 * KB };	/* maximum length of a name that is demangled */
 

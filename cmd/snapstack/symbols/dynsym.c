@@ -6,7 +6,6 @@
 #include "snapstack/snapstack.h"
 
 #include <elf.h>
-#include <string.h>
 
 enum {
 	SEGMENTS = 64,		/* maximum number of program headers */

@@ -7,8 +7,6 @@
 
 #include <sys/mman.h>
 
-#include <string.h>
-
 enum { PIECE = 64 * KB };
 
 /* limit on the size of all files together */

@@ -12,8 +12,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_ID = 64 };

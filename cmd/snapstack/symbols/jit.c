@@ -9,8 +9,6 @@
 #include "vec.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	MAX_LINES = 1 << 21,

@@ -5,8 +5,6 @@
 #include "snapstack/snapstack.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Return name qualified with the namespaces and classes of die (C++ or Rust).

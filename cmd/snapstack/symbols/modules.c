@@ -7,8 +7,6 @@
 #include <elfutils/libdwelf.h>
 
 #include <elf.h>
-#include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };		/* smallest page size of any machine */

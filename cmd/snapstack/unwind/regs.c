@@ -7,7 +7,6 @@
 #include "snapstack/snapstack.h"
 
 #include <elf.h>
-#include <string.h>
 
 struct layout {
 	uint16_t	 machine;

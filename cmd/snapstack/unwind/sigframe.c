@@ -8,7 +8,6 @@
 #include "snapstack/snapstack.h"
 
 #include <elf.h>
-#include <string.h>
 
 /*
  * Return true if the code at pc of t is the code that signal handlers return

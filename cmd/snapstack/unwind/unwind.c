@@ -10,9 +10,6 @@
 #include <elfutils/version.h>
 
 #include <elf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEPS = 64 }; /* maximum number of guessed frames and signal handlers */
 

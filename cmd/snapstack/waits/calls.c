@@ -5,8 +5,6 @@
 
 #include <elf.h>
 #include <seccomp.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * System calls from 424 on have the same numbers on all machines

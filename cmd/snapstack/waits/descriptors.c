@@ -4,10 +4,6 @@
  */
 #include "waits.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*

@@ -7,8 +7,6 @@
 #include "waits.h"
 
 #include <elf.h>
-#include <inttypes.h>
-#include <string.h>
 
 /*
  * Set *nr and arg to the number and arguments of the call in the thread's

@@ -21,8 +21,6 @@
 #include "bisect.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Return the byte offset of the registers in an NT_PRSTATUS note for machine m

@@ -9,8 +9,6 @@
 #include "read.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { HEAD = 65536 };		/* number of bytes to read at the start of a

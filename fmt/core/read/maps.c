@@ -10,9 +10,6 @@
 #include "vec.h"
 
 #include <elf.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* most bytes of names; real cores have about 4 MB at most */
 enum { MAX_NAMES = 64 * 1024 * 1024 };

@@ -7,8 +7,6 @@
 #include "read.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 struct tail {			/* bytes of a segment after its last whole
 				   kilobyte */
 	uint64_t	 addr;

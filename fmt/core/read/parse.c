@@ -16,8 +16,6 @@
 #include "vec.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* no core has more bytes of notes: 60,000 threads with 16 KB each */

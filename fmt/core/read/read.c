@@ -5,8 +5,6 @@
 #include "read.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 /*
  * Build the first line of the snapshot (see man6/snap.6). Its boot time is 0,
  * because a core does not record one.

@@ -7,8 +7,6 @@
 #include "record/record.h"
 
 #include <elf.h>
-#include <inttypes.h>
-#include <string.h>
 
 /*
  * Add the registers and signals of the thread that f describes to rec. The

@@ -6,8 +6,6 @@
 #include "write.h"
 #include "plan9/plan9.h"
 
-#include <string.h>
-
 /*
  * Byte offset of a register in a source, and in the core.
  */

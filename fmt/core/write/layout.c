@@ -20,9 +20,6 @@
 #include "model.h"
 
 #include <elf.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { HOLE = HOLE_KB * KB };	/* minimum hole size in bytes */

@@ -13,7 +13,6 @@
 #include "record/record.h"
 
 #include <elf.h>
-#include <string.h>
 
 enum { USER_HZ = 100, SET_FIRST = 0x100, SET_END = 0x1000 };
 

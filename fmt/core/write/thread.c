@@ -5,9 +5,6 @@
 #include "record/record.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /*
  * Return the siginfo (SIGINFO bytes) of the signal that a thread received. st
  * is the state of the thread. Return NULL if it received none. Also return NULL

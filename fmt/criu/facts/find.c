@@ -6,10 +6,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 PCMP(open_cmp, struct makeopen, key)
 
 /*

@@ -7,9 +7,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Add an image to m->out, with a name formatted as by vprintf(3). Start its
  * content with the magic number magic. Return the image, or NULL with errstr

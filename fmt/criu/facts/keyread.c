@@ -8,9 +8,6 @@
 
 #include <arpa/inet.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set f->path to the path in the current line of w, where each byte is written
  * as two hexadecimal digits. Return 0 on success, 1 if the line is malformed,

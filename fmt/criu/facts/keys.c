@@ -7,11 +7,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const kind_name[KIND_MAX] = {
 	[KIND_CHR] = "chr", [KIND_DEVICE] = "device", [KIND_DIR] = "dir",
 	[KIND_EPOLL] = "epoll", [KIND_EVENTFD] = "eventfd",

@@ -4,10 +4,6 @@
 #include "facts.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_MOUNTS = 8192 };	/* maximum number of mounts in a list; each is
 				   compared with all others */
 

@@ -8,10 +8,6 @@
 #include "facts.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_LOOKS = 1 << 27 };	/* maximum number of mount comparisons, which
 				   take a second or two */
 

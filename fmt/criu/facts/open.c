@@ -6,9 +6,6 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Return true if a process to be restored uses f, and no reason found so far

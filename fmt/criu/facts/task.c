@@ -6,10 +6,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { FIRST_ID = 2 }; /* lowest ID of a process in images; criu itself has 1 */
 
 /*

@@ -5,10 +5,6 @@
 #include "facts.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NOBODY = 65534 }; /* overflowuid, used for unmapped IDs */
 
 /*

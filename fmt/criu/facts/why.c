@@ -7,10 +7,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Names of the kinds in snap-restore(7). WHY_NEVER has none, since a process
  * cannot be left out, and cgroups have none, since processes run without them.

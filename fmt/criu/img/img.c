@@ -8,8 +8,6 @@
 #include "bisect.h"
 #include "num.h"
 
-#include <string.h>
-
 enum { MAX_MESSAGE = 256 * 1024 * KB };	/* maximum size of a message in bytes */
 
 /*

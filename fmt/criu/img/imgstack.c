@@ -4,8 +4,6 @@
  */
 #include "img.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

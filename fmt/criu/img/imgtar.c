@@ -14,9 +14,6 @@
 #include "img.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char inventory[] = "inventory.img";
 
 static struct imgdir *

@@ -6,9 +6,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Allocate n zeroed elements of size bytes each, owned by *a. Return them, or
  * NULL with errstr set.

@@ -18,8 +18,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 /*
  * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
  * overlaps an earlier one. The pages of the entry, if present, are at *off in

@@ -5,10 +5,6 @@
 #include "num.h"
 #include "restart.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-
 enum {
 	GPREGS = 27, /* number of 64-bit words in struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,

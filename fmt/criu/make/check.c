@@ -8,10 +8,6 @@
 #include "criumake.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Record an obstacle if the leader of t's session is not restored. However, if
  * t and the root process are in the same session, and the root process is not

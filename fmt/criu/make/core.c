@@ -3,11 +3,6 @@
  */
 #include "criumake.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set the five capability sets in k to those of thread t. Each set has two
  * 32-bit words.

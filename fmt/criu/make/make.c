@@ -9,10 +9,6 @@
  */
 #include "criumake.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void
 make_free(struct criumake *m)
 {

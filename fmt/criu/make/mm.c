@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifndef MAP_DROPPABLE
 enum { MAP_DROPPABLE = 8 };	/* value from uapi/linux/mman.h */

@@ -5,11 +5,6 @@
 #include "criumake.h"
 #include "num.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SIG_STOP = 19 };
 
 /*

@@ -4,8 +4,6 @@
  */
 #include "criumake.h"
 
-#include <string.h>
-
 static const struct {
 	const char	*name;	/* name of the machine */
 	uint32_t	 mtype;	/* value of mtype in core images */

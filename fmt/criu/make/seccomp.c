@@ -8,9 +8,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static const char name[] = "seccomp-filters";
 
 enum {

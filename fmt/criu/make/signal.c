@@ -16,9 +16,6 @@
 #include "criumake.h"
 #include "num.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {			/* signal numbers on amd64 and arm64 */
 	SIG_TRAP = 5, SIG_CHLD = 17, SIG_CONT = 18, SIG_STOP = 19,
 	SIG_TTOU = 22, SIG_URG = 23, SIG_WINCH = 28,

@@ -9,10 +9,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Order processes by capture, then by the pid in "stat", which is their pid at
  * the time of the capture.

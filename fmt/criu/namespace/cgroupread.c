@@ -4,9 +4,6 @@
 #include "cgroups.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return true if path is a valid cgroup path. It must be absolute and short
  * enough for criu. No component may be empty, "." or "..".

@@ -16,10 +16,6 @@
 #include "cgroups.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const mode_word[] = {
 	[CGROUPS_IGNORE] = "ignore", [CGROUPS_NONE] = "none",
 	[CGROUPS_PROPS] = "props", [CGROUPS_SOFT] = "soft",

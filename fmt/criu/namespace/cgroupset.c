@@ -7,10 +7,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*

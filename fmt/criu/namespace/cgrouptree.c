@@ -6,12 +6,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <sys/stat.h>
-
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_CONTROL = 400 };	/* maximum size in bytes of a
 				   cgroup.subtree_control value; criu adds a
 				   sign to each controller, in a buffer of 1024

@@ -8,10 +8,6 @@
 #include "vec.h"
 #include "io/gzip/gzip.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Append the n bytes at data to b, compressed as a series of gzip(1) members.
  */

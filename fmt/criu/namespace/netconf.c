@@ -7,9 +7,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 }; /* types in criu's sysctl.proto */
 
 static const char *const conf4[] = {

@@ -6,9 +6,6 @@
 #include "bisect.h"
 #include "num.h"
 
-#include <stddef.h>
-#include <string.h>
-
 enum {				/* values from linux/if_link.h and
 				   linux/if_arp.h */
 	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,

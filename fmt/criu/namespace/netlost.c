@@ -7,10 +7,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Record a note that a part of the network namespace is not restored. kind says
  * what the part is, with an article, such as "the option"; name is its name.

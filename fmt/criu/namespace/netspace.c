@@ -6,10 +6,6 @@
 #include "netspace.h"
 #include "num.h"
 
-#include <stdlib.h>
-#include <stddef.h>
-#include <string.h>
-
 enum {				/* values from linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,

@@ -21,9 +21,6 @@
 #include "namespace.h"
 
 #include <sched.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool
 has_uts(const struct criumake *m)

@@ -11,9 +11,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { MAX_SEGMENTS = 4096 };	/* SHMMNI from linux/shm.h */

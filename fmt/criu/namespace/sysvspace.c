@@ -6,10 +6,6 @@
  */
 #include "namespace.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {				/* indexes of the numbers in a line of
 				   sysvipc/sem or sysvipc/msg */
 	OWNED_ID, OWNED_KEY, OWNED_MODE, OWNED_UID, OWNED_GID, OWNED_CUID,

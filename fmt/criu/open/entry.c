@@ -6,7 +6,6 @@
 #include "open.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 
 /*
  * Append the buffered bytes and the capacity of pipe or FIFO f to the image

@@ -5,10 +5,6 @@
  */
 #include "open.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Write fdinfo-N.img with the descriptors of process t.
  */

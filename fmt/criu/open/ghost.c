@@ -6,8 +6,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <sys/stat.h>
-
 /*
  * Return the embedded file with inode ino on device dev, or NULL if there is
  * none.

@@ -11,9 +11,6 @@
 
 #include <netinet/in.h>
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {
 	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* values from linux/socket.h */
 	MPTCP = 262			/* value from uapi/linux/in.h */

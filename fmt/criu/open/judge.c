@@ -9,8 +9,6 @@
 #include "open.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ENTRY(field) offsetof(Criu__FileEntry, field)
 

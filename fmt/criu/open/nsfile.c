@@ -7,10 +7,7 @@
 #include "open.h"
 #include "bisect.h"
 
-#include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_ID = 16 }; /* first ID of an open namespace; namespace/spaces.c
 			   uses lower IDs */

@@ -5,7 +5,6 @@
 #include "open.h"
 
 #include <fcntl.h>
-#include <limits.h>
 
 /*
  * Return the reason why pipe f cannot be restored, or NULL if it can.

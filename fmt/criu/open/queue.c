@@ -6,9 +6,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 enum {
 	PIECE = 32768, /* maximum number of bytes of a stream to put in one
 			  packet */

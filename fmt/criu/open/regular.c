@@ -8,10 +8,6 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define DELETED " (deleted)"
 

@@ -8,9 +8,6 @@
 
 #include <sys/mman.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	SEAL_SEAL = 1,		/* F_SEAL_SEAL: no seals may be added */
 	HUGE_SHIFT = 26		/* MAP_HUGE_SHIFT from linux/mman.h */

@@ -5,8 +5,6 @@
 #include "open.h"
 #include "bisect.h"
 
-#include <string.h>
-
 /*
  * The socket options that criu restores, each with the message of an entry and
  * the field in which it is stored.

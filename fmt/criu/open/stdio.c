@@ -6,8 +6,6 @@
  */
 #include "open.h"
 
-#include <inttypes.h>
-
 enum { STANDARD = 3 };		/* number of standard streams: see stdin(3) */
 
 /*

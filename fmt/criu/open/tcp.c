@@ -6,11 +6,6 @@
  */
 #include "open.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-
 enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* from
 						linux/tcp.h */
 

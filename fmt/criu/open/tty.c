@@ -8,8 +8,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <string.h>
-
 enum { CCS = 19 }; /* number of control characters in "c_cc", one byte each */
 
 enum { CONTROLLING = 4 };	/* criu's type for /dev/tty */

@@ -4,8 +4,6 @@
 #include "open.h"
 #include "bisect.h"
 
-#include <limits.h>
-
 enum { EXTERNAL = 1 };		/* USK_EXTERN from criu's sk-unix.c */
 
 /*

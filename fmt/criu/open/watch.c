@@ -8,8 +8,6 @@
 
 #include <sys/fanotify.h>
 
-#include <string.h>
-
 #ifndef FAN_MARK_EVICTABLE
 #define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, Linux 5.19 */
 #endif

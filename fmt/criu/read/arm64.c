@@ -13,8 +13,6 @@
 #include "num.h"
 #include "read.h"
 
-#include <string.h>
-
 enum { REGS = 31, VREGS = 64, FPSIMD = 528 };
 
 static void

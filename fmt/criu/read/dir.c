@@ -8,9 +8,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 CMP_BY(name_cmp, struct criuname, strcmp(x->name, y->name))
 
 static int

@@ -7,8 +7,6 @@
 #include "read.h"
 #include "bisect.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { HEAD = 65536 }; /* number of bytes at the start of a file in which to

@@ -9,9 +9,6 @@
 #include <sys/sysmacros.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CLOEXEC = 1 };		/* flag of a descriptor in fdinfo-N.img */
 

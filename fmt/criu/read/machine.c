@@ -5,8 +5,6 @@
 #include "num.h"
 #include "read.h"
 
-#include <string.h>
-
 static const struct {
 	uint32_t	 mtype;	/* value of mtype in core images */
 	const char	*name;

@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-
 /*
  * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "".
  * Choose it as the kernel's fs/proc/task_mmu.c does.

@@ -10,9 +10,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 struct piecer {
 	struct criureader *r;
 	struct criutask	*t;

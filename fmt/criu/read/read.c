@@ -5,8 +5,6 @@
 #include "read.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*

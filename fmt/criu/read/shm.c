@@ -8,10 +8,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 CMP(shm_cmp, struct criushm, id)
 
 /*

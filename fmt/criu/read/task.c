@@ -5,10 +5,6 @@
 #include "read.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* values of task_state */
 enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments in
 					   bytes: see execve(2) */

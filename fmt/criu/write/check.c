@@ -3,9 +3,6 @@
  */
 #include "write.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 /*
  * Set *o to leave out files that images do not need: small Plan 9 files whose
  * facts are also in the Linux records. A snapshot that is read just for

@@ -14,7 +14,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /*

@@ -8,9 +8,6 @@
 #include "record/record.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -3,8 +3,6 @@
  */
 #include "write.h"
 
-#include <string.h>
-
 /*
  * Open the parent directory, which must exist and must not be the output
  * directory. Return 0, or -1 with errstr set.

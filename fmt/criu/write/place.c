@@ -15,10 +15,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Set *o to the object of process p, and create it if needed. This works even
  * if the record of p has been read only in part. Return 1 on success, 0 if what

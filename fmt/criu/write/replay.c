@@ -6,10 +6,6 @@
 #include "record/record.h"
 #include "vec.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char dir[] = "criu/";	/* prefix of image names in a record */
 
 /*

@@ -8,8 +8,6 @@
 #include "full.h"
 #include "machine.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { BATCH = 256 * 1024 };	/* maximum number of bytes compared at a time */

@@ -8,10 +8,6 @@
 #include "vec.h"
 #include "bisect.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void
 viewed_free(struct viewed *f)
 {

@@ -4,8 +4,6 @@
 #include "write.h"
 #include "bisect.h"
 
-#include <string.h>
-
 /*
  * Return the part of f that contains byte off.
  */

@@ -7,9 +7,6 @@
 #include "full.h"
 #include "vec.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

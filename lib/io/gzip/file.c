@@ -15,10 +15,7 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -23,8 +23,6 @@
 
 #include "num.h"
 
-#include <string.h>
-
 enum {
 	XLEN = 10,		/* offsets of the numbers XLEN, LEN and RAW in a
 				   member's header */

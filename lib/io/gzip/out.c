@@ -9,10 +9,6 @@
 #include "vec.h"
 #include "worker.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { THREADS = 256 };
 
 struct job {

@@ -4,9 +4,6 @@
 #include "gzip.h"
 #include "source.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 struct gzipsource {
 	struct source	 src;
 	struct gzipfile	*file;	/* owned reference */

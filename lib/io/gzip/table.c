@@ -8,11 +8,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	CHUNK = 256 * KB,
 	/* members that may be decompressed to check them, and how many more

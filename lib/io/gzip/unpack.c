@@ -8,9 +8,6 @@
 #include "model.h"
 #include "worker.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
 enum { MIN_MEMBERS = 3 };	/* minimum number of members for which threads
 				   are started */
 

@@ -12,12 +12,9 @@
 #include "choose.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

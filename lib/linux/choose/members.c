@@ -7,9 +7,7 @@
 #include "full.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

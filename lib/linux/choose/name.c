@@ -5,9 +5,6 @@
 #include "linux/proxy/proxy.h"
 
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct byname {

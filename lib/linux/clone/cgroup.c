@@ -15,9 +15,6 @@
 #include "state/state.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const uint64_t NOLIMIT = UINT64_MAX;
 

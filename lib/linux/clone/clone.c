@@ -27,9 +27,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 
 /*
  * Kill the clone with this process ID if we trace it. If we do not, the process

@@ -12,7 +12,6 @@
 
 #include <sys/resource.h>
 
-#include <errno.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -10,9 +10,7 @@
 
 #include <linux/close_range.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /*

@@ -22,9 +22,6 @@
 #include "worker.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -29,12 +29,8 @@
 #include "vec.h"
 #include "worker.h"
 
-#include <sys/stat.h>
-
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct keeping {

@@ -20,7 +20,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

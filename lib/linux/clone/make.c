@@ -12,10 +12,7 @@
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST = 32 }; /* maximum number of processes cloned at a time */
 

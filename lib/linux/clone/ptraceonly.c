@@ -13,7 +13,6 @@
 
 #include <sys/mman.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>

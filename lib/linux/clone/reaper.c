@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -13,8 +13,6 @@
 #include "sameframes.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: they

@@ -7,9 +7,6 @@
 #include "cloning.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct skippable {
 	struct skippable *next;	/* owned */
 	char		*name;	/* owned */

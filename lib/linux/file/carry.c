@@ -9,8 +9,6 @@
 
 #include <sys/resource.h>
 
-#include <stdlib.h>
-
 enum { MAX_CARRY = 4096 }; /* maximum number of open files; handling that many
 			      takes about 200 ms */
 

@@ -9,10 +9,7 @@
 #include "num.h"
 #include "worker.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	BLOCK = 256 * KB, /* bytes per read and write: few enough to fit in a

@@ -6,8 +6,6 @@
 #include "linux/proxy/proxy.h"
 #include "source.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct farfile {

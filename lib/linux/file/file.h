@@ -8,8 +8,6 @@
 #include "io/io.h"
 #include "linux/set/set.h"
 
-#include <sys/stat.h>
-
 struct targetfile {		/* an open file that a target chose */
 	int		 fd;	/* owned; opened with O_PATH if "far" is set;
 				   -1: none */

@@ -13,14 +13,11 @@
 #include "vec.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <linux/magic.h>
 
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MFD_HUGE(bits)	(MFD_HUGETLB | (bits) << 26)	/* memfd_create(2) */

@@ -12,8 +12,6 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 
-#include <stdlib.h>
-
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23 /* asm-generic/mman-common.h, Linux 5.14 */
 #endif

@@ -9,13 +9,8 @@
 #include "vec.h"
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct shmcopy {

@@ -17,11 +17,7 @@
 
 #include <linux/openat2.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -6,14 +6,9 @@
  */
 #include "file.h"
 
-#include <sys/stat.h>
-
 #include <linux/magic.h>
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 /*
  * Open as f the copy, made during the stop, of the file of mapping v. The copy

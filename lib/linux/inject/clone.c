@@ -11,11 +11,8 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -9,7 +9,6 @@
 #include "run.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CODE_STEP = 4096 }; /* number of bytes to read at a time; the page size

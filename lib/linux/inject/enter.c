@@ -6,7 +6,6 @@
 
 #include <sys/ptrace.h>
 
-#include <errno.h>
 #include <unistd.h>
 
 enum {

@@ -18,11 +18,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static size_t

@@ -6,7 +6,6 @@
 
 #include <sys/uio.h>
 
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -22,8 +22,6 @@
 #include <sys/wait.h>
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Load the registers for system call nr with arguments arg into the thread of

@@ -9,7 +9,6 @@
 #include "run.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

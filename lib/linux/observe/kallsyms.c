@@ -7,8 +7,6 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Parse text, which has lines "ADDRESS TYPE NAME [MODULE]", into k. text is

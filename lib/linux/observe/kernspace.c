@@ -7,9 +7,6 @@
 #include "bisect.h"
 #include "state/state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define KERNEL_HALF	((uint64_t)1 << 63)
 
 static const struct part {

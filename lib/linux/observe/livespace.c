@@ -10,10 +10,7 @@
 
 #include <sys/ioctl.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { TRIES = 5 }; /* maximum number of attempts to read the mappings without

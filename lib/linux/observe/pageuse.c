@@ -7,9 +7,7 @@
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

@@ -13,8 +13,6 @@
 
 #include <linux/perf_event.h>
 
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -14,9 +14,6 @@
 #include "perf.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { HEAD = 8, TAIL = 24, SAMPLE_TIME = 32, SAMPLE_LEN = 48 };
 
 static uint32_t

@@ -7,8 +7,6 @@
 #include "perf.h"
 #include "rbtree.h"
 
-#include <stdlib.h>
-
 struct member {
 	RB_ENTRY(member) entry;
 	pid_t		 tid;

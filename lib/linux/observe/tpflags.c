@@ -11,8 +11,6 @@
 #include "perf.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEPTH = 100 }; /* maximum nesting of parentheses and operators */
 

@@ -13,10 +13,7 @@
 #include <linux/mount.h>
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -18,10 +18,7 @@
 
 #include <linux/perf_event.h>
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

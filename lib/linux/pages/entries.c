@@ -10,7 +10,6 @@
  */
 #include "pages.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

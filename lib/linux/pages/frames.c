@@ -7,8 +7,6 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

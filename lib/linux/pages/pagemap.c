@@ -10,10 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
 /* as in linux/fs.h of Linux 6.7 and later */

@@ -9,9 +9,6 @@
 #include "pages.h"
 #include "vec.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 /*
  * Read the smaps file of thread tid into l. The caller frees l, even after a
  * failure. Return 0, or -1 with errstr set.

@@ -7,7 +7,6 @@
 #include "linux/proc/proc.h"
 #include "pages.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum {

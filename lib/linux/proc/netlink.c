@@ -9,10 +9,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Return a new socket of this netlink protocol, in the network namespace of the
  * calling thread. The caller owns the socket. Reads from it time out after two

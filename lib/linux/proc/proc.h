@@ -8,8 +8,6 @@
 #include "model.h"
 #include "state/state.h"
 
-#include <sys/stat.h>
-
 /* procfs.c: links, lists, stat and status below /proc */
 char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);

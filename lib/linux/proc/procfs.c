@@ -5,10 +5,6 @@
 #include "proc.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -10,11 +10,7 @@
 
 #include <linux/mount.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -4,10 +4,6 @@
  */
 #include "proc.h"
 
-#include <sys/stat.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */

@@ -4,11 +4,8 @@
  */
 #include "proc.h"
 
-#include <sys/stat.h>
-
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static const struct {

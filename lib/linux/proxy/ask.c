@@ -10,10 +10,7 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { FILES = 16 }; /* maximum number of files that the proxy keeps open */

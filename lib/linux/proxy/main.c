@@ -7,8 +7,6 @@
 
 #include <sys/uio.h>
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 static void (*at_end)(void);

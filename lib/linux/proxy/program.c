@@ -8,14 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,

@@ -17,7 +17,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>

@@ -52,11 +52,7 @@
 #include "machine.h"
 #include "library.h"
 
-#include <sys/stat.h>
-
 #include <linux/openat2.h>
-
-#include <limits.h>
 
 /* openat2(2) flags to look up a name that must not be a link or mount point */
 #define PROXY_PLAIN	(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | \

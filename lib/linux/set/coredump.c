@@ -9,9 +9,6 @@
 #include "vec.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

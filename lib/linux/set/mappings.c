@@ -12,8 +12,6 @@
 
 #include <linux/kcmp.h>
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 static void

@@ -8,8 +8,6 @@
 #include "vec.h"
 #include "worker.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 CMP(lproc_cmp, struct lproc, pid)

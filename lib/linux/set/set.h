@@ -12,7 +12,6 @@
 #include <sys/tree.h>
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 struct smap;
 

@@ -9,9 +9,6 @@
 #include "state/state.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 CMP2(setfile_cmp, struct setfile, dev, ino)
 TREE_GENERATE(setfiles, setfile, entry, setfile_cmp)
 

@@ -5,8 +5,6 @@
 #include "set.h"
 #include "clock.h"
 
-#include <stdio.h>
-
 enum { LONG_MS = 100 };
 
 /*

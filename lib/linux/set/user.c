@@ -6,9 +6,6 @@
 #include "set.h"
 
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct username {
 	struct username	*next;		/* owned */

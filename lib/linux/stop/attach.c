@@ -13,11 +13,9 @@
 
 #include <sys/ptrace.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 

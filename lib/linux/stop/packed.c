@@ -10,8 +10,6 @@
 #include "stopping.h"
 #include "vec.h"
 
-#include <string.h>
-
 enum { BLOCK = 64, HEAD = 8 };
 
 static size_t

@@ -16,12 +16,9 @@
 #include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct fifo {

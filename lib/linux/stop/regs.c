@@ -10,10 +10,7 @@
 #include <sys/uio.h>
 
 #include <elf.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { REGSET_ROOM = 128 * 1024 };	/* size of a buffer for registers, in
 					   bytes; NT_ARM_ZA takes about 64 KB */

@@ -12,12 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

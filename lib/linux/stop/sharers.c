@@ -17,7 +17,6 @@
 
 #include <linux/kcmp.h>
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

@@ -7,8 +7,6 @@
 
 #include <sys/syscall.h>
 
-#include <string.h>
-
 /*
  * Mark a as failed, so that no more calls are injected for it. Keep errstr,
  * which has the reason, for asking_result().

@@ -13,9 +13,6 @@
 #include <linux/keyctl.h>
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum {

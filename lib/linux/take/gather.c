@@ -7,10 +7,6 @@
 #include "linux/stop/stop.h"
 #include "taking.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Complete the record of thread th of process lp. Warn the user about files
  * that could not be read. If the process has a clone, read the clone; the

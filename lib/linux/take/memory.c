@@ -22,12 +22,6 @@
 #include "model.h"
 #include "taking.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct taking {

@@ -10,14 +10,7 @@
 #include "vec.h"
 #include "worker.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Files and links that must be read from the process, because its clone

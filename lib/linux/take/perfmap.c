@@ -10,12 +10,6 @@
 #include "linux/file/file.h"
 #include "taking.h"
 
-#include <sys/stat.h>
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { MOST = 64 * 1024 * KB };	/* maximum size of a perf map, in bytes */
 
 /*

@@ -9,7 +9,6 @@
 #include "linux/proc/proc.h"
 #include "taking.h"
 
-#include <errno.h>
 #include <pthread.h>
 
 /*

@@ -14,10 +14,6 @@
 #include <linux/filter.h>
 #include <linux/ptrace.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct filters {		/* the distinct filters found so far in all
 				   threads */
 	struct bytes	*v;	/* owned, as is the data of each filter */

@@ -26,9 +26,7 @@
 
 #include <sys/uio.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

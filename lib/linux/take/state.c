@@ -8,8 +8,6 @@
 #include "linux/stop/stop.h"
 #include "taking.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -16,9 +16,6 @@
 #include "worker.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { AHEAD = 64 };	/* maximum number of processes and threads that wait
 			   to be written */

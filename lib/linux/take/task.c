@@ -8,11 +8,6 @@
 #include "state/state.h"
 #include "taking.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Files and links of a process's record that can be read from its clone, which
  * inherits them (kernel/fork.c: copy_mm, copy_signal, copy_creds,

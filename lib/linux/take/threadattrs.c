@@ -11,10 +11,7 @@
 
 #include <linux/kcmp.h>
 
-#include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -9,8 +9,6 @@
 
 #include <sys/auxv.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct comparing {

@@ -11,12 +11,8 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {				/* system call numbers that older headers

@@ -11,13 +11,9 @@
 #include "calls.h"
 #include "filerec.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DELETED " (deleted)"

@@ -6,9 +6,6 @@
  */
 #include "filerec.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct inproxy_request {	/* argument of inproxy_serve() */

@@ -8,9 +8,6 @@
 
 #include <sys/syscall.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int

@@ -6,15 +6,8 @@
 #include "full.h"
 #include "spaces.h"
 
-#include <sys/stat.h>
-
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {				/* limits on what is recorded */

@@ -10,12 +10,7 @@
 
 #include <linux/mount.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_DIRS = 256 };	/* maximum number of directories recorded with

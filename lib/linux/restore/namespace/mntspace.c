@@ -8,7 +8,6 @@
 #include "spaces.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -17,11 +16,7 @@
 #include <linux/mount.h>
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef SYS_mount_setattr

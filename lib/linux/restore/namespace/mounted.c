@@ -8,11 +8,7 @@
 #include "spaces.h"
 #include "vec.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct mounted {
 	struct mounted	*next;	/* owned */

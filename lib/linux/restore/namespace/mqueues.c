@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_QUEUES = 1024 };

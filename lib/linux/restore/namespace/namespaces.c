@@ -6,7 +6,6 @@
 
 #include <sys/utsname.h>
 
-#include <string.h>
 #include <unistd.h>
 
 static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",

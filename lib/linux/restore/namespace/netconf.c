@@ -8,8 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_LINES = 4 * 1024 * 1024 };	/* maximum size of all lines together,

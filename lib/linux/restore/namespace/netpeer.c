@@ -11,7 +11,6 @@
 #include <net/if.h>
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool

@@ -11,8 +11,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-#include <string.h>
-
 enum { MOST = 16 * 1024 * 1024 };	/* maximum size of the answer to one
 					   request, in bytes */
 

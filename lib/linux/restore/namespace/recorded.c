@@ -5,9 +5,6 @@
 #include "spaces.h"
 #include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct spacerec {
 	struct spacerec *next;	/* owned */
 	char		*ns;	/* owned; text that identifies what is recorded,

@@ -10,9 +10,6 @@
 #include "vec.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* number of the initial IPC namespace: PROC_IPC_INIT_INO of linux/proc_ns.h */
 #define SPACE_FIRST	UINT64_C(4026531839)

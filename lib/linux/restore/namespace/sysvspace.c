@@ -10,10 +10,6 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #ifndef MSG_COPY
 enum { MSG_COPY = 040000 };	/* from linux/msg.h */
 #endif

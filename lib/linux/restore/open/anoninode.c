@@ -7,12 +7,7 @@
 #include "opened.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void
 eventfd_record(struct filerec *t)

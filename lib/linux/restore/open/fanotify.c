@@ -8,8 +8,6 @@
 
 #include <sys/ioctl.h>
 
-#include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 struct mark {

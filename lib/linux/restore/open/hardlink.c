@@ -10,12 +10,7 @@
 #include "linux/proxy/proxy.h"
 #include "opened.h"
 
-#include <sys/stat.h>
-
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

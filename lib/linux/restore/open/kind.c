@@ -5,16 +5,11 @@
 #include "linux/file/file.h"
 #include "opened.h"
 
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <linux/magic.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -7,9 +7,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -7,19 +7,13 @@
 #include "linux/file/file.h"
 #include "opened.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
 #include <linux/magic.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct nameless {		/* a file whose name was deleted */

@@ -8,7 +8,6 @@
 #include "open.h"
 
 #include <fcntl.h>
-#include <limits.h>
 
 /* kind.c: the kind of a file, and files with names */
 struct statx;

@@ -7,14 +7,9 @@
 #include "opened.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct survey {

@@ -9,12 +9,8 @@
 
 #include <sys/ioctl.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /*

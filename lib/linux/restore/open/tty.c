@@ -8,9 +8,6 @@
 
 #include <sys/ioctl.h>
 
-#include <errno.h>
-#include <stdint.h>
-
 enum {				/* from linux/major.h */
 	MAJOR_AUX = 5, MAJOR_PTS = 136, PTS_MAJORS = 8, MINORS = 256,
 	MINOR_PTMX = 2

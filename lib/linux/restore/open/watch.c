@@ -9,15 +9,11 @@
 #include "opened.h"
 
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <linux/openat2.h>
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MINORBITS = 20 };	/* from linux/kdev_t.h */

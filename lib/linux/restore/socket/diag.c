@@ -10,8 +10,6 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 
-#include <string.h>
-
 /*
  * Return the entry of f for the network namespace of process pid, adding it if
  * needed. Return NULL with errstr set on error.

@@ -12,10 +12,6 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct group {
 	unsigned int	 link;	/* index of the interface */
 	char		 name[IF_NAMESIZE];

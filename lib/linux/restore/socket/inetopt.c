@@ -18,9 +18,6 @@
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {				/* kinds of sockets that have an option */

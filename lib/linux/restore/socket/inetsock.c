@@ -18,7 +18,6 @@
 #include <netinet/tcp.h>
 
 #include <poll.h>
-#include <string.h>
 
 enum { MPTCP = 262 };		/* IPPROTO_MPTCP of uapi/linux/in.h */
 

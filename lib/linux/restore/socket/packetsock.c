@@ -12,9 +12,6 @@
 #include <linux/packet_diag.h>
 #include <linux/sock_diag.h>
 
-#include <stddef.h>
-#include <string.h>
-
 /* PACKET_VNET_HDR_SZ of linux/if_packet.h, since Linux 6.4 */
 enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
 

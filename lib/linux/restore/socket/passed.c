@@ -9,7 +9,6 @@
 
 #include <sys/syscall.h>
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /*

@@ -32,9 +32,7 @@
 
 #include <linux/sockios.h>
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -5,9 +5,6 @@
 #include "sockets.h"
 #include "bisect.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool

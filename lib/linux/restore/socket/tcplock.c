@@ -13,8 +13,6 @@
 
 #include <arpa/inet.h>
 
-#include <string.h>
-
 #define CRIU_MARK "0xc114"
 
 struct ends {			/* both ends of a connection, as text */

@@ -12,10 +12,6 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { REPAIR_OFF_NO_WP = -1 };	/* end repair mode without a window probe */
 
 enum {				/* TCP states, from include/net/tcp_states.h */

@@ -13,9 +13,7 @@
 
 #include <netinet/tcp.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 struct lockask {		/* argument of lock_serve() */

@@ -13,8 +13,6 @@
 #include <linux/unix_diag.h>
 #include <netinet/tcp.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 CMP(unixsock_cmp, struct unixsock, ino)

@@ -8,10 +8,7 @@
  */
 #include "sockets.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Subtract n, the length of a queue that is read whole, from *budget. Return 0,

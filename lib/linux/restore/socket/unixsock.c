@@ -5,16 +5,12 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef SIOCUNIXFILE		/* linux/un.h conflicts with sys/un.h */
