@@ -98,7 +98,7 @@ CMP2(gap_cmp, struct gap, kb, i)
  * Decide which gaps between segments to fill with zeros, to join the segments.
  * Set join[i] for the gap after segment i; all elements must be false before.
  * Choose the smallest gaps first. Stop when at most SEGMENTS segments are left,
- * or when the zeros would exceed their limit. Return 0, or -1 with errstr set.
+ * or when the zeros would exceed their limit.
  */
 static int
 gaps_choose(struct builder *b, bool *join)
@@ -139,8 +139,7 @@ gaps_choose(struct builder *b, bool *join)
 }
 
 /*
- * Append segment y to segment x, with zeros between the two. Return 0, or -1
- * with errstr set.
+ * Append segment y to segment x, with zeros between the two.
  */
 static int
 segment_join(struct segment *x, const struct segment *y)

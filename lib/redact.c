@@ -86,8 +86,7 @@ extents_take(struct segment *s, struct segment *new, int rc)
 
 /*
  * Replace n kilobytes of segment s, starting at kilobyte kb, with those at
- * location loc in src. All kilobytes of s must be described. Return 0, or -1
- * with errstr set.
+ * location loc in src. All kilobytes of s must be described.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
@@ -197,8 +196,7 @@ image_leave(struct image *im, struct missing *r, size_t n)
 
 /*
  * Read n kilobytes of segment s, starting at kilobyte kb, into buf. Record
- * kilobytes that cannot be read as missing, and zero them in buf. Return 0, or
- * -1 with errstr set.
+ * kilobytes that cannot be read as missing, and zero them in buf.
  */
 static int
 segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)

@@ -84,7 +84,7 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
 
 /*
  * Add to m->v those files of process i that have a name ending in a number (see
- * numbered[]). Return 0, or -1 with errstr set.
+ * numbered[]).
  */
 static int
 shared_add(struct moving *m, size_t i)
@@ -109,7 +109,7 @@ shared_add(struct moving *m, size_t i)
 
 /*
  * Record that the kept process with index user uses the files of this kind with
- * number num. Return 0, or -1 with errstr set.
+ * number num.
  */
 static int
 shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
@@ -132,8 +132,7 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 /*
  * Record that kept process i uses the objects that are listed in its file
  * called name. Each line of that file has the number of one object of this
- * kind. word is the index, counted from 0, of the word with the number. Return
- * 0, or -1 with errstr set.
+ * kind. word is the index, counted from 0, of the word with the number.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -156,7 +155,6 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
  * Record that a process which uses an open file also uses the objects that the
  * file refers to. These are other open files, and the data waiting in a pipe or
  * socket. e describes the open file, and e.user is the index of the process.
- * Return 0, or -1 with errstr set.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -245,7 +243,7 @@ CMP_BY(moved_cmp, struct moved, x->to != y->to ? ORDER(x->to, y->to) :
     strcmp(x->file.name, y->file.name))
 
 /*
- * Find the files to move. Return 0, or -1 with errstr set.
+ * Find the files to move.
  */
 static int
 moves_find(struct moving *m)
@@ -342,7 +340,6 @@ part_cut(const struct keeping *k, size_t i)
 /*
  * Change the records of the kept processes. Go from the last record to the
  * first, because changing a record may need earlier records in their old state.
- * Return 0, or -1 with errstr set.
  */
 static int
 records_change(struct moving *m)

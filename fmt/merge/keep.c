@@ -19,8 +19,7 @@ keep_embedded(struct keeping *k, const struct vma *key)
 }
 
 /*
- * Keep the embedded files that process p has mapped. Return 0, or -1 with
- * errstr set.
+ * Keep the embedded files that process p has mapped.
  */
 static int
 keep_mapped(struct keeping *k, const struct proc *p)
@@ -68,7 +67,7 @@ keep_open(struct keeping *k, const struct linuxrec *r)
  * Choose the processes to keep, and fill the arrays of k. Keep the processes
  * for which want(arg, ...) returns 1, and their threads. Set *left to the
  * number of dropped processes. A part is a set of processes captured at one
- * instant; embedded files belong to no part. Return 0, or -1 with errstr set.
+ * instant; embedded files belong to no part.
  */
 static int
 keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
@@ -96,7 +95,6 @@ keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
 
 /*
  * Keep the processes that want(arg, ...) chooses and the files that they need.
- * Return 0, or -1 with errstr set.
  */
 static int
 keep_find(struct keeping *k, snap_want want, void *arg)

@@ -12,7 +12,7 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 
 /*
  * Set p->leader to the process of thread p, as given in f, the file "thread": a
- * decimal number and a newline. Return 0, or -1 with errstr set.
+ * decimal number and a newline.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)
@@ -43,7 +43,7 @@ parse_hex(const char *s, char end, uint64_t *num)
 
 /*
  * Mark the ranges listed in f as missing from image im. Remove what im has at
- * these addresses. Return 0, or -1 with errstr set.
+ * these addresses.
  */
 static int
 missing_apply(struct image *im, const char *name,

@@ -245,8 +245,7 @@ linuxrec_close(struct linuxrec *r)
 }
 
 /*
- * Find the files of r; the first is at offset off. Return 0, or -1 with errstr
- * set.
+ * Find the files of r; the first is at offset off.
  */
 static int
 files_find(struct linuxrec *r, size_t off)

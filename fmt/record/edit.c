@@ -8,7 +8,7 @@ CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
  * Append file f of a record to b, append a changed version of it, or drop it,
- * as the callback edit() decides. Return 0, or -1 with errstr set.
+ * as the callback edit() decides.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)

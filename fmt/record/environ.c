@@ -97,7 +97,7 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 
 /*
  * Copy the environment in record r to e, with the values that x excludes
- * overwritten. Return 0, or -1 with errstr set.
+ * overwritten.
  */
 static int
 environ_make(const struct exclude *x, struct environment *e,

@@ -75,7 +75,7 @@ CMP(opening_cmp, struct opened, fd)
 /*
  * Set *l, which must be all zero, to the sorted descriptors in record r, with
  * their open file descriptions. The caller frees the array, even after a
- * failure. Return 0, or -1 with errstr set.
+ * failure.
  */
 static int
 openings_get(struct openings *l, const struct linuxrec *r)

@@ -9,8 +9,7 @@
 /*
  * Add to l the mapping described by line, a line of Plan 9's segment file. Its
  * type is in columns 0-5 and its flags are in columns 7 and 8. Its start and
- * end follow from column 10 on, in hexadecimal. Return 0, or -1 with errstr
- * set.
+ * end follow from column 10 on, in hexadecimal.
  */
 static int
 segment_line(struct vmas *l, const char *line)

@@ -21,8 +21,7 @@ pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
 }
 
 /*
- * Add run p to l, without the ranges missing from image im. Return 0, or -1
- * with errstr set.
+ * Add run p to l, without the ranges missing from image im.
  */
 static int
 pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
@@ -46,7 +45,7 @@ pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
 
 /*
  * Add the extents visible in piece pc of image im to l. Missing ranges are left
- * out. Return 0, or -1 with errstr set.
+ * out.
  */
 static int
 pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)

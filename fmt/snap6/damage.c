@@ -23,7 +23,7 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 /*
  * Read the whole stream of r, and compare each megabyte with its checksum in
  * the trailer. Those that differ or cannot be read are damaged: record them in
- * r->damage, and warn of them. Return 0, or -1 with errstr set.
+ * r->damage, and warn of them.
  */
 static int
 damage_find(struct reader *r)
@@ -98,8 +98,7 @@ damage_free(struct damage *d)
 /*
  * Find the damage in a stream that has a trailer. If the trailer has no index,
  * cut the stream at the first damage. If the first megabyte is damaged, the
- * first line is still used as it is, because there is no copy of it. Return 0,
- * or -1 with errstr set.
+ * first line is still used as it is, because there is no copy of it.
  */
 static int
 damage_limit(struct reader *r)
@@ -119,8 +118,7 @@ damage_limit(struct reader *r)
 
 /*
  * If the stream is not seekable, copy it to a temporary file, because the
- * checksums and index at its end are needed first. Return 0, or -1 with errstr
- * set.
+ * checksums and index at its end are needed first.
  */
 static int
 damage_spool(struct reader *r)

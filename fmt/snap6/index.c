@@ -21,7 +21,7 @@ num_bytes(uint64_t v)
 }
 
 /*
- * Advance x by n bytes in the stream. Return 0, or -1 with errstr set.
+ * Advance x by n bytes in the stream.
  */
 static int
 advance(struct ixreader *x, uint64_t n)
@@ -33,7 +33,7 @@ advance(struct ixreader *x, uint64_t n)
  * Check that the next number in the stream is num, and skip it. label is its
  * name for messages. Omit the check in a damaged megabyte. Also omit it in a
  * compressed stream, where it could require decompressing thousands of
- * megabytes. Return 0, or -1 with errstr set.
+ * megabytes.
  */
 static int
 check_num(struct ixreader *x, const char *label, uint64_t num)
@@ -60,8 +60,7 @@ check_num(struct ixreader *x, const char *label, uint64_t num)
 
 /*
  * Describe the pages of run p in segment s, for a reader that does not need
- * their contents. All pages that are not zero become one extent. Return 0, or
- * -1 with errstr set.
+ * their contents. All pages that are not zero become one extent.
  */
 static int
 run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
@@ -78,8 +77,7 @@ run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
 }
 
 /*
- * From the index, read the runs of pages that fill segment s. Return 0, or -1
- * with errstr set.
+ * From the index, read the runs of pages that fill segment s.
  */
 static int
 index_pages(struct ixreader *x, struct segment *s)
@@ -140,7 +138,7 @@ index_segment(struct ixreader *x, struct image *im)
 
 /*
  * Read the segments of one record from the index. kind tells whether it is a
- * text or a mem record. Return 0, or -1 with errstr set.
+ * text or a mem record.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -162,7 +160,7 @@ index_image(struct ixreader *x, enum image_kind kind)
 
 /*
  * Read a record type from the index. Set *type to the type, and name to its
- * name. Return 0, or -1 with errstr set.
+ * name.
  */
 static int
 index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
@@ -192,7 +190,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 
 /*
  * Check that a record of process x->pid is at the current offset of the stream,
- * and that its type is the one called name. Return 0, or -1 with errstr set.
+ * and that its type is the one called name.
  */
 static int
 check_head(struct ixreader *x, const char *name)

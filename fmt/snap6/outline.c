@@ -76,8 +76,7 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 
 /*
  * Read the next run into *r. c must come from mark_cursor(). The run is not
- * checked: that was done when the index was read. Return 0, or -1 with errstr
- * set.
+ * checked: that was done when the index was read.
  */
 static int
 run_again(struct cursor *c, struct pagesrun *r)
@@ -101,7 +100,7 @@ memory_hold(struct indexed *x, uint64_t n)
 
 /*
  * Append the next n pages to segment d, as segment_append() does, and count the
- * memory that describes them. Return 0, or -1 with errstr set.
+ * memory that describes them.
  */
 static int
 pages_describe(struct indexed *x, struct segment *d, uint64_t n,
@@ -152,8 +151,7 @@ mark_raws(struct indexed *x, struct mark *m)
 
 /*
  * Describe the next n pages of segment d as identical to n consecutive raw
- * pages. first is the ordinal number of the first of these raw pages. Return 0,
- * or -1 with errstr set.
+ * pages. first is the ordinal number of the first of these raw pages.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -182,8 +180,7 @@ same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
 }
 
 /*
- * Describe the pages after mark m in d, an empty segment. Return 0, or -1 with
- * errstr set.
+ * Describe the pages after mark m in d, an empty segment.
  */
 static int
 mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
@@ -367,7 +364,7 @@ indexed_begin(struct ixreader *r, struct segment *s)
 
 /*
  * Record the last n kilobytes of segment s as a hole. If it is adjacent to the
- * previous hole, the two are merged. Return 0, or -1 with errstr set.
+ * previous hole, the two are merged.
  */
 static int
 hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
@@ -414,8 +411,7 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 
 /*
  * Check run p of segment s; s->kb already includes p. cut is the number of
- * bytes by which the last page of p is shorter than a kilobyte. Return 0, or -1
- * with errstr set.
+ * bytes by which the last page of p is shorter than a kilobyte.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,

@@ -10,8 +10,7 @@
 #include "record/record.h"
 
 /*
- * Read all records, and the trailer if there is one. Return 0, or -1 with
- * errstr set.
+ * Read all records, and the trailer if there is one.
  */
 static int
 read_records(struct reader *r)
@@ -65,8 +64,7 @@ read_first(struct reader *r)
 }
 
 /*
- * Check that the stream is a snapshot, and look for its trailer. Return 0, or
- * -1 with errstr set.
+ * Check that the stream is a snapshot, and look for its trailer.
  */
 static int
 stream_begin(struct reader *r)
@@ -87,7 +85,6 @@ stream_begin(struct reader *r)
 
 /*
  * Read a stream record by record to its end, with its trailer if there is one.
- * Return 0, or -1 with errstr set.
  */
 static int
 stream_scan(struct reader *r)
@@ -101,8 +98,7 @@ stream_scan(struct reader *r)
 }
 
 /*
- * Read a stream by means of the index in its trailer. Return 0, or -1 with
- * errstr set.
+ * Read a stream by means of the index in its trailer.
  */
 static int
 stream_index(struct reader *r)
@@ -134,7 +130,6 @@ reader_fail(const struct reader *r)
 
 /*
  * Read a stream. Use its index if it is a file that has one; otherwise scan it.
- * Return 0, or -1 with errstr set.
  */
 static int
 read_stream(struct reader *r)
@@ -151,8 +146,7 @@ read_stream(struct reader *r)
 }
 
 /*
- * Apply the Linux record of each process to that process. Return 0, or -1 with
- * errstr set.
+ * Apply the Linux record of each process to that process.
  */
 static int
 reader_apply(struct reader *r)

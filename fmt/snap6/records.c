@@ -43,8 +43,7 @@ at_record(struct reader *r)
 }
 
 /*
- * Read the length and the data of a data record from r into b. Return 0, or -1
- * with errstr set.
+ * Read the length and the data of a data record from r into b.
  */
 static int
 read_body(struct reader *r, struct buf *b)

@@ -109,8 +109,7 @@ loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
 
 /*
  * Describe segment s again without its damaged pages. Pages in damaged
- * megabytes become missing. Set *lost to true if there are any. Return 0, or -1
- * with errstr set.
+ * megabytes become missing. Set *lost to true if there are any.
  */
 static int
 segment_salvage(struct reader *r, struct segment *s, struct lossreport *t,
@@ -178,8 +177,7 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 
 /*
  * Mark the memory of im from address start up to end as damaged. Leave out the
- * ranges in the first nold entries of im->missing. Return 0, or -1 with errstr
- * set.
+ * ranges in the first nold entries of im->missing.
  */
 static int
 rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
@@ -201,7 +199,6 @@ rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 /*
  * After a read error, mark as missing all mapped memory of p that has not been
  * read. l has the mappings of p. Set *lost to true if there is any such memory.
- * Return 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
@@ -229,7 +226,7 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 
 /*
  * Update the list of missing memory in the Linux record of process p. Create
- * the record if p has none. Return 0, or -1 with errstr set.
+ * the record if p has none.
  */
 static int
 proc_list(struct reader *r, struct proc *p)

@@ -66,7 +66,6 @@ run_add(struct reader *r, struct readpart p)
 /*
  * Copy a page of len bytes to the page store. If the store does not accept it,
  * copy it to the temporary file. Set *src and *loc to the place of the copy.
- * Return 0, or -1 with errstr set.
  */
 static int
 copy_page(struct reader *r, const uint8_t *page, size_t len,
@@ -90,7 +89,6 @@ copy_page(struct reader *r, const uint8_t *page, size_t len,
 
 /*
  * Read one raw page, and those after it that are already in the input buffer.
- * Return 0, or -1 with errstr set.
  */
 static int
 read_raw(struct reader *r)
@@ -154,8 +152,7 @@ read_zero(struct reader *r)
 /*
  * Change *addr, the address in a reference, to an address in image im. type is
  * the type of the reference. An address in a text is relative to the first
- * segment of the text, which may be the one being read. Return 0, or -1 with
- * errstr set.
+ * segment of the text, which may be the one being read.
  */
 static int
 refer_address(const struct reader *r, const struct image *im, char type,
@@ -258,7 +255,7 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 
 /*
  * Read a reference of the given type (m or t), and the references that continue
- * it, as one run. Return 0, or -1 with errstr set.
+ * it, as one run.
  */
 static int
 read_refer(struct reader *r, char type)

@@ -64,7 +64,7 @@ trailer_ends(const uint8_t *p, size_t n)
 
 /*
  * Parse f, the file "before" of a trailer: two numbers separated by a blank,
- * and a newline. Return 0, or -1 with errstr set.
+ * and a newline.
  */
 static int
 parse_before(struct trailer *t, const struct recfile *f)
@@ -114,7 +114,6 @@ parse_files(struct trailer *t)
 
 /*
  * Parse the trailer in t->data, which begins at offset pos of the stream.
- * Return 0, or -1 with errstr set.
  */
 static int
 trailer_parse(struct trailer *t, uint64_t pos)

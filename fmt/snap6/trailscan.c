@@ -10,8 +10,7 @@
 
 /*
  * Append the next record of the stream to b, with its header. If it is too
- * large for a trailer, append only its header, and skip the rest. Return 0, or
- * -1 with errstr set.
+ * large for a trailer, append only its header, and skip the rest.
  */
 static int
 trailer_bytes(struct reader *r, struct buf *b)
@@ -95,8 +94,7 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 
 /*
  * Record in the snapshot that the trailer at offset pos was rejected, for the
- * reason in errstr. Without a trailer there are no checksums. Return 0, or -1
- * with errstr set.
+ * reason in errstr. Without a trailer there are no checksums.
  */
 static int
 trailer_refuse(struct reader *r, uint64_t pos)

@@ -123,8 +123,7 @@ write_raw(struct snap6 *w, const struct finding *f)
 /*
  * Write zeros for the pages of f, which could not be read. Add these pages to
  * the missing memory of the image. snap6_put() will then write the proc record
- * of the process again, with a list of that memory. Return 0, or -1 with errstr
- * set.
+ * of the process again, with a list of that memory.
  */
 static int
 write_lost(struct snap6 *w, const struct finding *f)
@@ -190,7 +189,7 @@ write_finding(void *arg, const struct finding *f)
 /*
  * Write the small files of the process. If the process has neither files nor
  * memory, write an empty record of type segment, so that the stream mentions
- * the process. Return 0, or -1 with errstr set.
+ * the process.
  */
 static int
 write_files(struct snap6 *w)
@@ -241,7 +240,7 @@ write_text(struct snap6 *w, const struct image *im)
 /*
  * Write one mem record with all segments of im. The segments of the last
  * section come first, because in a record the first segment at an address takes
- * precedence. Return 0, or -1 with errstr set.
+ * precedence.
  */
 static int
 write_mem(struct snap6 *w, const struct image *im)
@@ -358,7 +357,7 @@ snap6_begin(struct output *out, const char *header,
 
 /*
  * Write the trailer, which is a record of process 0. Write none if the snapshot
- * itself has a process 0. Return 0, or -1 with errstr set.
+ * itself has a process 0.
  */
 static int
 write_trailer(struct snap6 *w)

@@ -47,8 +47,7 @@ block_read(struct walk *w, uint8_t *p)
 
 /*
  * Read the contents of m, an extended header or long name, into w->next. They
- * describe the next member, and have m->size bytes. Return 0, or -1 with errstr
- * set.
+ * describe the next member, and have m->size bytes.
  */
 static int
 extra_take(struct walk *w, const struct tarmember *m)
@@ -123,8 +122,7 @@ member_complete(struct walk *w, struct tarmember *m)
 
 /*
  * Skip the contents of member m in the archive. Links, devices, directories and
- * FIFOs have none, whatever size the header gives. Return 0, or -1 with errstr
- * set.
+ * FIFOs have none, whatever size the header gives.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
@@ -145,8 +143,7 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 
 /*
  * Add member m to the table. Fail if the table gets too large: a small
- * compressed archive may expand to very many members. Return 0, or -1 with
- * errstr set.
+ * compressed archive may expand to very many members.
  */
 static int
 member_keep(struct walk *w, struct tarmember *m)
@@ -166,7 +163,7 @@ member_keep(struct walk *w, struct tarmember *m)
 
 /*
  * Read the member whose header is in block. Build it in m, which must be empty,
- * and which the caller must clear. Return 0, or -1 with errstr set.
+ * and which the caller must clear.
  */
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)
@@ -189,8 +186,7 @@ member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 }
 
 /*
- * Read all members up to the end of the archive. Return 0, or -1 with errstr
- * set.
+ * Read all members up to the end of the archive.
  */
 static int
 members_take(struct walk *w)

@@ -127,7 +127,7 @@ refused_make(struct messages *messages)
 /*
  * Add the file "command" to v: a command to be run in the directory of images.
  * need selects the options of the command. If CRIU_MADE is not set in need, the
- * options are unknown, and no file is added. Return 0, or -1 with errstr set.
+ * options are unknown, and no file is added.
  */
 static int
 command_add(struct criuview *v, const struct messages *messages,

@@ -95,7 +95,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 
 /*
  * Add a file from the link map (the dynamic linker's list) to root/. addr is an
- * address in the mapping of the file. Return 0, or -1 with errstr set.
+ * address in the mapping of the file.
  */
 static int
 add_linked(void *arg, const char *name, uint64_t addr)

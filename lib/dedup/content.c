@@ -48,7 +48,6 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 /*
  * Compare page i of b with all earlier pages that have the same hash. Set
  * *place to the place of one that equals it, or to PLACE_NONE if there is none.
- * Return 0, or -1 with errstr set.
  */
 static int
 find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
@@ -87,8 +86,7 @@ judge_slowly(struct dedup *d, const struct block *b, size_t i)
 
 /*
  * Record page i of b as written raw, whether it is new or not. Later pages can
- * refer to it only if it is new and a whole kilobyte. Return 0, or -1 with
- * errstr set.
+ * refer to it only if it is new and a whole kilobyte.
  */
 static int
 judge_unshared(struct dedup *d, const struct block *b, size_t i)
@@ -107,7 +105,7 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
  * Make the first pass over block b: judge each page. A page is new if the index
  * has no page with its hash. Otherwise its target is the first page with that
  * hash. The two are compared in the second pass, or at once if the target is in
- * this block. Return 0, or -1 with errstr set.
+ * this block.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -153,7 +151,6 @@ judge_candidates(struct dedup *d, const struct block *b)
 /*
  * Make the second pass over block b: compare pages with their targets in
  * earlier blocks, in a few reads. Judge the pages that differ one at a time.
- * Return 0, or -1 with errstr set.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -244,7 +241,7 @@ judge_identical(struct dedup *d, const struct block *b)
 
 /*
  * Record the outcome of each page of b whose identity may occur again, except
- * of pages that were written raw. Return 0, or -1 with errstr set.
+ * of pages that were written raw.
  */
 static int
 outcomes_record(struct dedup *d, const struct block *b)

@@ -39,7 +39,7 @@ count_finding(void *arg, const struct finding *f)
 /*
  * Count the kilobytes of image im in c->count. Treat each segment of a text as
  * a record of its own, but all segments of memory as one record, as snap(6)
- * does. Return 0, or -1 with errstr set.
+ * does.
  */
 static int
 count_image(struct counting *c, const struct image *im)

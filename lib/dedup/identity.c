@@ -214,8 +214,7 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 /*
  * Append group g of the window to block b. If the group was described before,
  * it need not be read. Otherwise plan to read it from loc in src, and add its
- * identity to the index if that is useful and affordable. Return 0, or -1 with
- * errstr set.
+ * identity to the index if that is useful and affordable.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -248,7 +247,7 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
  * and plan how to read them. The groups are consecutive in src, where group g
  * is at loc. Stop when b is full. Stop also before a long run of groups that
  * were described earlier at consecutive places: such a run becomes a block of
- * its own. Return 0, or -1 with errstr set.
+ * its own.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -280,7 +279,7 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 /*
  * Append kilobytes of extent e to block b, starting with kilobyte kb of the
  * segment. Plan how to read them. Append as many as fit. If b is not empty and
- * they need a block of their own, append none. Return 0, or -1 with errstr set.
+ * they need a block of their own, append none.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,

@@ -162,8 +162,7 @@ shard_place(const struct shard *sh, uint64_t tag)
 /*
  * Set up shard sh with cap homes and the slack after them. Its slots are not
  * initialized. They are in the spare memory of ix if that is large enough,
- * otherwise in new memory with extra address space. Return 0, or -1 with errstr
- * set.
+ * otherwise in new memory with extra address space.
  */
 static int
 shard_map(struct index *ix, struct shard *sh, size_t cap)
@@ -223,7 +222,7 @@ shard_spread(struct shard *sh, const struct shard *from)
 
 /*
  * Enlarge shard sh of ix by moving it to other memory. The old memory becomes
- * the spare memory. Return 0, or -1 with errstr set.
+ * the spare memory.
  */
 static int
 shard_grow(struct index *ix, struct shard *sh)

@@ -10,7 +10,7 @@
  * Put a decompressor in front of stream in, which from now on consists of the
  * decompressed bytes. size is their number, or UINT64_MAX if it is unknown. The
  * compressed stream, with its buffer, becomes in->packed. begin() sets up
- * in->inflater. Return 0, or -1 with errstr set.
+ * in->inflater.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))

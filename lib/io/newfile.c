@@ -71,8 +71,7 @@ newfile_unname(struct newfile *f)
 
 /*
  * Create file f without a name, so that it vanishes if our process ends. If the
- * file system does not support that, give it a temporary name. Return 0, or -1
- * with errstr set.
+ * file system does not support that, give it a temporary name.
  */
 static int
 newfile_create(struct newfile *f)
@@ -160,8 +159,7 @@ newfile_look(struct newfile *f)
 
 /*
  * Set f->fd to a copy of descriptor fd, which our parent must have opened.
- * Reject our own descriptors, all of which are close-on-exec. Return 0, or -1
- * with errstr set.
+ * Reject our own descriptors, all of which are close-on-exec.
  */
 static int
 newfile_inherited(struct newfile *f, int fd)

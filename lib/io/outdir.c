@@ -52,7 +52,7 @@ path_trim(const char *path)
 
 /*
  * Check that directory fd is empty, unless force is set. path is for the error
- * message. Return 0, or -1 with errstr set.
+ * message.
  */
 static int
 dir_usable(int fd, const char *path, bool force)
@@ -313,7 +313,7 @@ files_sync(void *arg)
 /*
  * Sync all files of directory o to disk. Several threads do this at the same
  * time: the disk can serve several requests together, which is faster than one
- * after another. Return 0, or -1 with errstr set.
+ * after another.
  */
 static int
 all_sync(const struct outdir *o)

@@ -257,8 +257,7 @@ live_round(struct round *r)
 
 /*
  * Find the processes of set l and their threads, and look at the threads. Stop
- * after a limit: those that appear later are found in the stop. Return 0, or -1
- * with errstr set.
+ * after a limit: those that appear later are found in the stop.
  */
 static int
 live_list(struct live *l)

@@ -96,7 +96,7 @@ sweep_free(struct sweep *w)
 /*
  * Begin sweep w over the ranges that n processes have in s; pid lists their
  * IDs. The sweep is then before the first range. The caller must free w, even
- * on failure. Return 0, or -1 with errstr set.
+ * on failure.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -180,8 +180,7 @@ sharing_pids(struct sharing *s, uint64_t *pid)
 
 /*
  * Make the cells of s: cut each store wherever a range begins or ends. Record
- * in each cell the two processes with the lowest IDs that have it. Return 0, or
- * -1 with errstr set.
+ * in each cell the two processes with the lowest IDs that have it.
  */
 static int
 cells_make(struct sharing *s)

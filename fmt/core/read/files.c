@@ -56,8 +56,7 @@ id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 }
 
 /*
- * Read up to HEAD bytes from the start of file src into r->head. Return 0, or
- * -1 with errstr set.
+ * Read up to HEAD bytes from the start of file src into r->head.
  */
 static int
 read_head(struct corereader *r, struct source *src)
@@ -179,8 +178,7 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 
 /*
  * Set r->text to the executable that the user named. Warn if its build ID
- * differs from that in the core, or if the two cannot be compared. Return 0, or
- * -1 with errstr set.
+ * differs from that in the core, or if the two cannot be compared.
  */
 static int
 take_named(struct corereader *r)

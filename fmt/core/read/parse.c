@@ -43,8 +43,7 @@ no_core(unsigned int type)
 /*
  * Refuse a file with too many section headers; a core has at most a few. If
  * e_shnum is 0, the first section header holds their number, and libelf would
- * allocate memory for that many without a check. Return 0, or -1 with errstr
- * set.
+ * allocate memory for that many without a check.
  */
 static int
 check_sections(int fd, uint64_t size)

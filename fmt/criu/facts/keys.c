@@ -216,7 +216,7 @@ key_bad(const struct words *w, const struct key *k)
 
 /*
  * Parse the current line of w, which has key k, into *l, which must be all
- * zero. Return 0, or -1 with errstr set.
+ * zero.
  */
 static int
 line_take(const struct words *w, const struct key *k, struct openline *l)

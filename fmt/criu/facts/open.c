@@ -63,7 +63,7 @@ link_use(struct makeopen *f)
 
 /*
  * Parse r, the file called name in t's record, as an open file, and add the
- * open file to m->open. key is its number. Return 0, or -1 with errstr set.
+ * open file to m->open. key is its number.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,

@@ -241,8 +241,7 @@ make_since(struct criumake *m, enum makesince feature)
 
 /*
  * Report through m->opts->note which criu versions newer than 3.17 the images
- * need, and for which features. Report nothing if 3.17 is enough. Return 0, or
- * -1 with errstr set.
+ * need, and for which features. Report nothing if 3.17 is enough.
  */
 static int
 since_print(const struct criumake *m)

@@ -31,8 +31,7 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 
 /*
  * Check that im begins with the magic numbers of its kind of image, and skip
- * them. magic is the number that identifies the kind. Return 0, or -1 with
- * errstr set.
+ * them. magic is the number that identifies the kind.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)

@@ -115,8 +115,7 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 
 /*
  * Record that thread t cannot be restored because it uses registers that criu
- * does not restore. lost has the XSTATE_BV bits of these registers. Return 0,
- * or -1 with errstr set.
+ * does not restore. lost has the XSTATE_BV bits of these registers.
  */
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)

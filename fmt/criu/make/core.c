@@ -207,8 +207,7 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 
 /*
  * Set in c, for thread t of process p, the state that every thread has. comm is
- * the name of the thread. Record a reason if something is missing. Return 0, or
- * -1 with errstr set.
+ * the name of the thread. Record a reason if something is missing.
  */
 static int
 thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,

@@ -122,7 +122,7 @@ CMP(name_cmp, struct name, index)
 
 /*
  * Set *v to the names of all links, sorted by index, and *n to their number.
- * The caller frees *v, even on failure. Return 0, or -1 with errstr set.
+ * The caller frees *v, even on failure.
  */
 static int
 names_read(const struct criumake *m, struct name **v, size_t *n)

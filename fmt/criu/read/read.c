@@ -9,7 +9,7 @@ enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*
  * Check that a checkpoint of this version can be read. The version comes from
- * inventory im. Return 0, or -1 with errstr set.
+ * inventory im.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)

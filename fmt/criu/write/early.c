@@ -114,8 +114,7 @@ early_put(struct criuout *out, const struct image *im, uint64_t addr,
 }
 
 /*
- * Set the length of the pages image of object o to o->bytes. Return 0, or -1
- * with errstr set.
+ * Set the length of the pages image of object o to o->bytes.
  */
 static int
 object_resize(const struct object *o)
@@ -197,7 +196,7 @@ extent_mark(const struct criuout *out, struct object *own, uint64_t addr,
 
 /*
  * Mark everything in the early images to which memory or text im refers. im may
- * be NULL; own is as for extent_mark(). Return 0, or -1 with errstr set.
+ * be NULL; own is as for extent_mark().
  */
 static int
 image_mark(const struct criuout *out, struct object *own,

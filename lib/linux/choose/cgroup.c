@@ -49,7 +49,7 @@ struct seek {
 /*
  * Add directory dir to c if it exists and the current call of cgroups_add() has
  * not added it yet. A hierarchy that is mounted twice has the same directory
- * under two paths. c takes ownership of dir. Return 0, or -1 with errstr set.
+ * under two paths. c takes ownership of dir.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -78,7 +78,7 @@ group_add(struct cgroups *c, char *dir)
 /*
  * Find the cgroup with this path in the cgroup mounts that we see, and add its
  * directories to c. list selects the hierarchy, as in struct cgroupline. If
- * list is NULL, search all mounts. Return 0, or -1 with errstr set.
+ * list is NULL, search all mounts.
  */
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
@@ -105,7 +105,7 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 
 /*
  * Add the group at path to c. path is either a directory in a cgroup mount, or
- * a path as in /proc/PID/cgroup. Return 0, or -1 with errstr set.
+ * a path as in /proc/PID/cgroup.
  */
 static int
 group_bypath(struct cgroups *c, const char *path)
@@ -222,7 +222,7 @@ seek_line(struct seek *s, const struct cgroupline *l)
  * Search the cgroup paths of process pid for components that match the name in
  * arg, a struct seek. cgroup_rank() gives the rank of each hierarchy. Search
  * all hierarchies of one rank before those of the next, and stop after a rank
- * with a match. Return 0, or -1 with errstr set.
+ * with a match.
  */
 static int
 seek_process(void *arg, long pid)
@@ -327,8 +327,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 }
 
 /*
- * Add to c the group whose name or ID is given by wanted. Return 0, or -1 with
- * errstr set.
+ * Add to c the group whose name or ID is given by wanted.
  */
 static int
 group_byname(struct cgroups *c, const char *wanted)

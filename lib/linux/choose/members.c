@@ -67,7 +67,7 @@ group_record(struct walk *w, int dir)
 /*
  * Call the callback of w for each process in the group whose directory is open
  * as fd, and in all groups below that group. level is the depth of the group,
- * from 1. Close fd. Return 0, or -1 with errstr set.
+ * from 1. Close fd.
  */
 static int
 group_walk(struct walk *w, int fd, unsigned int level)
@@ -104,7 +104,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 
 /*
  * Call fn(arg, pid) for each process in and below the groups c->v[from] and
- * later. Return 0, or -1 with errstr set.
+ * later.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)

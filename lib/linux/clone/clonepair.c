@@ -91,7 +91,7 @@ clone_mark(pid_t clone)
 /*
  * Append pair w, a process and its clone, to the list of guard g. Increase the
  * count only when the entry is complete, since we or the guard may be killed at
- * any time. Return 0, or -1 with errstr set.
+ * any time.
  */
 static int
 pair_add(struct guard *g, const struct clonepair *w)

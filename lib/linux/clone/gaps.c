@@ -80,7 +80,7 @@ gap_add(struct lproc *p, const struct gap *k)
 
 /*
  * Schedule a copy of the pages from start to end (exclusive) into the spool.
- * Set *loc to their offset in the spool. Return 0, or -1 with errstr set.
+ * Set *loc to their offset in the spool.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
@@ -160,7 +160,7 @@ is_cloned(const struct keeping *k, const struct vma *v)
 
 /*
  * Record the present pages of mapping v as gaps: pages that the clone lacks. If
- * copy is true, schedule copies of the pages. Return 0, or -1 with errstr set.
+ * copy is true, schedule copies of the pages.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -176,7 +176,6 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
  * Schedule copies of all present pages of mapping v. If v has none but the
  * clone is that of another process, the clone may have pages there. In that
  * case add a gap with GAP_NOTHING, to say that the process has no page in v.
- * Return 0, or -1 with errstr set.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -193,7 +192,7 @@ keep_whole(struct keeping *k, const struct vma *v)
 /*
  * Add gaps for private mapping v where the clone lacks pages of the process.
  * The clone was made by another process. how says how the file of v is treated;
- * it is TAKE_MEMORY if v has no file. Return 0, or -1 with errstr set.
+ * it is TAKE_MEMORY if v has no file.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -337,8 +336,7 @@ keep_look(void *arg)
 
 /*
  * Determine which mappings have pages in the process, and which have pages in
- * the clone. Use two threads if there are many mappings. Return 0, or -1 with
- * errstr set.
+ * the clone. Use two threads if there are many mappings.
  */
 static int
 keep_compare(struct keeping *k)

@@ -98,7 +98,7 @@ guard_main(struct guard *g, pid_t parent)
 }
 
 /*
- * Start guard g in a new process. Return 0, or -1 with errstr set.
+ * Start guard g in a new process.
  */
 static int
 guard_start(struct guard *g)

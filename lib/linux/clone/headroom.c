@@ -246,7 +246,6 @@ tasks_add(void *arg, long pid)
  * kernel does not report how many processes and threads the user has. The
  * number for all users is an upper bound. Count those of this user only if that
  * bound is near the limit. Root has no limit (copy_process of kernel/fork.c).
- * Return 0, or -1 with errstr set.
  */
 static int
 user_take(struct claim *c)

@@ -67,7 +67,7 @@ vma_isown(const struct vma *v)
 /*
  * Select the mappings of l that are private memory, and put them in *own. Set
  * (*place)[i] to the index in l of own->v[i]. The caller frees own->v and
- * *place; the names are borrowed. Return 0, or -1 with errstr set.
+ * *place; the names are borrowed.
  */
 static int
 vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
@@ -89,8 +89,7 @@ vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
 
 /*
  * Append pagemap entries e to the table arg. Fail if the kernel hides frame
- * numbers, since the pages could then not be compared. Return 0, or -1 with
- * errstr set.
+ * numbers, since the pages could then not be compared.
  */
 static int
 table_add(void *arg, const struct entries *e)
@@ -201,7 +200,6 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
  * e has the pagemap entries of the process. The array known has those of the
  * clone; it is NULL if the clone has no entries there. Update the result for
  * the mapping (a->how), and add to a->own the pages that only the process has.
- * Return 0, or -1 with errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,

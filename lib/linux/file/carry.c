@@ -92,7 +92,6 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
  * Copy file f while the processes are stopped, and make f refer to the copy.
  * Without a copy the processes must stay stopped until the file is written. So
  * if the copy fails, disable cloning, since that would let them resume earlier.
- * Return 0, or -1 with errstr set.
  */
 static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,

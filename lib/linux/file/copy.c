@@ -76,8 +76,7 @@ piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Copy piece r of job j, through buf unless the destination is memory. Return
- * 0, or -1 with errstr set.
+ * Copy piece r of job j, through buf unless the destination is memory.
  */
 static int
 piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)

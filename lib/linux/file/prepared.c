@@ -111,7 +111,6 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
  * Record that run r of file out was copied to the memory at offset k->used.
  * prepared_write() will write it to the file later. If the run is the start of
  * the file, write its first bytes now: file_lookelf() needs them before then.
- * Return 0, or -1 with errstr set.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)

@@ -81,7 +81,7 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 
 /*
  * Append the range of a file from offset start up to offset end to the array
- * *run, which has *n elements. Return 0, or -1 with errstr set.
+ * *run, which has *n elements.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
@@ -98,7 +98,7 @@ run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
 /*
  * Find the parts of the file open as fd that are not holes. size is the size of
  * the file in bytes. Set *run to an array of the parts, which the caller frees,
- * and *n to its length. Return 0, or -1 with errstr set.
+ * and *n to its length.
  */
 static int
 data_find(int fd, off_t size, struct copyrun **run, size_t *n)
@@ -138,7 +138,7 @@ is_dense(struct live *l, const struct stat *st)
 
 /*
  * Copy the file with descriptor src and status st to descriptor dest. Its holes
- * stay holes. Return 0, or -1 with errstr set.
+ * stay holes.
  */
 static int
 copy_data(struct live *l, int src, int dest, const struct stat *st)

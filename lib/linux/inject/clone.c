@@ -35,8 +35,7 @@ inject_willclone(pid_t tid)
 /*
  * Set up c to make calls in pid, the stopped clone of the process of inj. The
  * clone needs no return frame (which makes a thread continue its program if we
- * die), because it never continues the program. Return 0, or -1 with errstr
- * set.
+ * die), because it never continues the program.
  */
 static int
 clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
@@ -65,7 +64,7 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 /*
  * Wait until clone pid has stopped. Then have the kernel kill the clone when we
  * die, and restore the unused stack in its memory. Until then, the stack makes
- * the clone call exit_group(2) if it runs. Return 0, or -1 with errstr set.
+ * the clone call exit_group(2) if it runs.
  */
 static int
 clone_keep(struct inject *inj, pid_t pid)

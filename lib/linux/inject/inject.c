@@ -77,7 +77,6 @@ find_hole(const struct vmas *l)
 /*
  * Find unused stack, instructions, and a free address range for calls injected
  * into the process of inj. l has the mappings of the process.
- * Return 0, or -1 with errstr set.
  */
 static int
 inject_survey(struct inject *inj, const struct vmas *l)
@@ -91,7 +90,6 @@ inject_survey(struct inject *inj, const struct vmas *l)
 
 /*
  * Read the mappings of the process of inj, and call inject_survey() with them.
- * Return 0, or -1 with errstr set.
  */
 static int
 inject_look(struct inject *inj)
@@ -114,7 +112,6 @@ inject_look(struct inject *inj)
  * Make the process of inj map memory for us. The address is chosen in advance,
  * so that the return frame (used if we die) can unmap the memory. Before Linux
  * 4.17 the kernel may choose another address; the frame is then written again.
- * Return 0, or -1 with errstr set.
  */
 static int
 inject_map(struct inject *inj)
@@ -146,7 +143,7 @@ inject_map(struct inject *inj)
 /*
  * Make the main thread unmap our memory. This is done even if the process did
  * something unexpected, so that our memory does not stay mapped; like every
- * call, this one is checked at its entry. Return 0, or -1 with errstr set.
+ * call, this one is checked at its entry.
  */
 static int
 inject_unmap(struct inject *inj)
@@ -292,7 +289,7 @@ restore_step(struct inject *inj, int (*step)(struct inject *))
 
 /*
  * Restore the original contents of the stack that we used in the process of
- * inj. Return 0, or -1 with errstr set.
+ * inj.
  */
 static int
 unused_restore(struct inject *inj)

@@ -15,8 +15,7 @@
  * Find out which call the thread of inj would restart, by looking at the entry
  * of that call. Let the thread run to the entry, and cancel the call there;
  * then the thread is ready for our calls. If a signal is to be handled first,
- * the thread does not get to the entry; the call then ends with EINTR. Return
- * 0, or -1 with errstr set.
+ * the thread does not get to the entry; the call then ends with EINTR.
  */
 static int
 repeat_ask(struct inject *inj)

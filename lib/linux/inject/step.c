@@ -305,8 +305,7 @@ inject_leave(struct inject *inj)
 
 /*
  * Let the thread of inj run to the entry of its next system call. Describe that
- * call in *si. A clone may have to leave clone(2) first. Return 0, or -1 with
- * errstr set.
+ * call in *si. A clone may have to leave clone(2) first.
  */
 static int
 inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)

@@ -11,8 +11,7 @@
 /*
  * Parse text, which has lines "ADDRESS TYPE NAME [MODULE]", into k. text is
  * taken over and modified. Symbols at address 0 are left out: that is how the
- * kernel hides addresses from unprivileged users. Return 0, or -1 with errstr
- * set.
+ * kernel hides addresses from unprivileged users.
  */
 static int
 ksyms_parse(struct ksyms *k, char *text)

@@ -26,7 +26,7 @@ enum { NPARTS = sizeof parts / sizeof *parts };
 /*
  * Append to the mappings of sp a part of the kernel with this name. Ignore a
  * part with an empty range, or with addresses outside the kernel's half of the
- * address space. Return 0, or -1 with errstr set.
+ * address space.
  */
 static int
 kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
@@ -73,7 +73,7 @@ kernel_parts(struct space *sp)
 
 /*
  * Append the kernel modules to the mappings of sp. Lines of /proc/modules are:
- * NAME SIZE COUNT USERS STATE ADDRESS. Return 0, or -1 with errstr set.
+ * NAME SIZE COUNT USERS STATE ADDRESS.
  */
 static int
 kernel_modules(struct space *sp)
@@ -100,8 +100,7 @@ kernel_modules(struct space *sp)
 /*
  * Append the areas in /proc/vmallocinfo to the mappings of sp. Its lines are:
  * START-END SIZE CALLER ... KIND. A line whose addresses do not match its size
- * is skipped, because its addresses are hashed. Return 0, or -1 with errstr
- * set.
+ * is skipped, because its addresses are hashed.
  */
 static int
 kernel_vmalloc(struct space *sp)

@@ -34,7 +34,7 @@ pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
 /*
  * Append the present pages of run r to the list of lp. For huge pages, record
  * page frames even if the pages seem not to be shared, because PME_EXCLUSIVE is
- * not reliable for them (see entries.c). Return 0, or -1 with errstr set.
+ * not reliable for them (see entries.c).
  */
 static int
 pages_present(const struct livepages *lp, const struct pagerun *r)

@@ -39,7 +39,7 @@ struct usage {
 
 /*
  * Add one page, which other processes may also map, to the counts p. frame is
- * the number of its page frame. Return 0, or -1 with errstr set.
+ * the number of its page frame.
  */
 static int
 use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
@@ -173,7 +173,7 @@ use_smaps(const struct usage *u, size_t i, struct scanned *s)
 
 /*
  * Find out, on the first call, whether pagemap shows zero pages and huge pages.
- * If it does not, read smaps. Return 0, or -1 with errstr set.
+ * If it does not, read smaps.
  */
 static int
 use_ask(struct usage *u)
@@ -188,7 +188,7 @@ use_ask(struct usage *u)
 /*
  * Count the zero pages and huge pages of mapping i, which pagemap entries do
  * not show. If page frames are hidden, also compute how much of the mapping is
- * shared. Return 0, or -1 with errstr set.
+ * shared.
  */
 static int
 use_scan(struct usage *u, size_t i)

@@ -46,7 +46,7 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 /*
  * Set r->name to a string in the record at p, which has len bytes. The string
  * begins at byte offset off. The string must end before the last TAIL bytes of
- * the record. Return 0, or -1 with errstr set.
+ * the record.
  */
 static int
 name_parse(struct perfrec *r, const uint8_t *p, size_t off, size_t len)

@@ -265,8 +265,7 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 
 /*
  * Pass the record at p to fn(), with arg. Drop duplicates, and records of other
- * threads or unknown types. Return 0, or -1 with errstr set. If fn returns -1,
- * return -1.
+ * threads or unknown types. If fn returns -1, return -1.
  */
 static int
 record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)

@@ -173,7 +173,7 @@ walk_huge(struct walk *w)
 /*
  * Among the n entries that were read, clear PME_EXCLUSIVE in those of huge
  * pages that other processes also map. The kernel wrongly sets this bit for
- * such pages. Return 0, or -1 with errstr set.
+ * such pages.
  */
 static int
 walk_doubt(struct walk *w, size_t n)

@@ -110,7 +110,7 @@ frames_want(struct frames *f, uint64_t frame)
 
 /*
  * Read the requested values of block b, which begins at page frame number
- * first. Return 0, or -1 with errstr set.
+ * first.
  */
 static int
 block_read(const struct frames *f, struct block *b, uint64_t first)

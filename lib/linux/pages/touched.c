@@ -74,7 +74,7 @@ touch_one(struct touching *t, size_t i)
 /*
  * Examine the rest of each mapping that has no page in its first part. Use
  * smaps, which skips empty page tables, or pagemap, whichever is faster. tid is
- * a thread of the process. Return 0, or -1 with errstr set.
+ * a thread of the process.
  */
 static int
 touch_rest(struct touching *t, pid_t tid)

@@ -65,7 +65,7 @@ pipe_read(int fd, uint8_t *buf, size_t len)
  * Read the ELF header and the first program header of a core. In a core that
  * the kernel writes, the first program header is the one for the notes. Set
  * *skip to the number of bytes between this header and the notes, and *len to
- * the size of the notes. Return 0, or -1 with errstr set.
+ * the size of the notes.
  */
 static int
 head_read(struct coredump *c, int fd, size_t *skip, size_t *len)

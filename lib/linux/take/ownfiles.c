@@ -29,8 +29,7 @@ static const char *const links[] = {
 /*
  * Add descriptor fd to the task of arg, a struct lproc. Add the link and fdinfo
  * of the descriptor to member fds of arg. Ask no file server, since it may be
- * dead, or stopped by us. Skip a descriptor that no longer exists. Return 0, or
- * -1 with errstr set.
+ * dead, or stopped by us. Skip a descriptor that no longer exists.
  */
 static int
 open_read(void *arg, long fd)

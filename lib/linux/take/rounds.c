@@ -163,8 +163,8 @@ rest_enter(struct lproc *p)
 
 /*
  * End the injection of calls into a. If rest is true and a is a clone, first
- * ask it for the keys in its session keyring. Return 0, or -1 with errstr set.
- * If the clone or process has died, errno is ESRCH.
+ * ask it for the keys in its session keyring. If the clone or process has died,
+ * errno is ESRCH.
  */
 static int
 asking_end(struct asking *a, bool rest)

@@ -22,8 +22,7 @@ struct filters {		/* the distinct filters found so far in all
 
 /*
  * Set *id to the number of the filter whose program is the len bytes at data.
- * If the filter is new, add it to set l and to record rec. Return 0, or -1 with
- * errstr set.
+ * If the filter is new, add it to set l and to record rec.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,

@@ -78,7 +78,7 @@ record_live(const struct lproc *lp, struct filelist *rec)
 
 /*
  * If smaps in the record of process lp was read before the stop, correct it to
- * match the mappings during the stop. Return 0, or -1 with errstr set.
+ * match the mappings during the stop.
  */
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
@@ -103,7 +103,6 @@ record_refit(const struct lproc *lp, struct filelist *rec)
  * Capture the memory of process lp as the memory of p. If the clone of lp is
  * killed before it is read, fail if liveopts.again is set. Otherwise record all
  * of the memory as missing, since it is uncertain which pages the clone had.
- * Return 0, or -1 with errstr set.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -134,8 +133,7 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 /*
  * Capture thread th, which t describes. Add a process to the snapshot, and let
  * the callback k->take fill it in. If th is the first thread of its process,
- * also capture text and memory. On success, free the contents of t. Return 0,
- * or -1 with errstr set.
+ * also capture text and memory. On success, free the contents of t.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,

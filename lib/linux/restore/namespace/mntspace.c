@@ -101,8 +101,7 @@ device_find(const struct buf *mounts, uint64_t dev)
 /*
  * Open mount m of the other namespace and add it to v, if m is a whole tmpfs
  * that only that namespace has. ours and theirs are the mountinfo texts of the
- * two namespaces. Each tmpfs is added only once. Return 0, or -1 with errstr
- * set.
+ * two namespaces. Each tmpfs is added only once.
  */
 static int
 tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
@@ -136,7 +135,6 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 /*
  * Enter the mount namespace ns for good. Add to v each tmpfs that only that
  * namespace has. ours is the mountinfo of our namespace, and proc is our /proc.
- * Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -198,8 +196,7 @@ tmpfs_archive(struct mntvisit *v, int sock)
 
 /*
  * In the proxy, read the mount namespace of a process, and answer with its
- * mounts and tmpfs archives. The argument is the pid of the process. Return 0,
- * or -1 with errstr set.
+ * mounts and tmpfs archives. The argument is the pid of the process.
  */
 static int
 mntvisit_serve(struct serving *s)

@@ -21,8 +21,7 @@ struct asked {			/* a kind of rtnetlink request */
 };
 
 /*
- * Append message m, with padding, to the buffer arg. Return 0, or -1 with
- * errstr set.
+ * Append message m, with padding, to the buffer arg.
  */
 static int
 message_add(void *arg, const struct netmessage *m)
@@ -41,7 +40,6 @@ message_add(void *arg, const struct netmessage *m)
 
 /*
  * Send the dump request k on socket fd. Add all messages of the answer to rec.
- * Return 0, or -1 with errstr set.
  */
 static int
 messages_record(struct filelist *rec, int fd, const struct asked *k)
@@ -63,7 +61,7 @@ messages_record(struct filelist *rec, int fd, const struct asked *k)
 /*
  * Add to rec what the rtnetlink(7) socket fd reports: links, addresses, routes,
  * rules, neighbours and queueing disciplines. It is not an error if the last
- * two cannot be read. Return 0, or -1 with errstr set.
+ * two cannot be read.
  */
 static int
 network_record(struct filelist *rec, int fd)
@@ -92,7 +90,7 @@ network_record(struct filelist *rec, int fd)
 
 /*
  * Enter the network namespace of process pid, record its contents in rec, and
- * leave it again. Return 0, or -1 with errstr set.
+ * leave it again.
  */
 static int
 space_visit(struct serving *s, pid_t pid, struct filelist *rec)

@@ -85,7 +85,7 @@ rest_read(struct sysv *v)
 
 /*
  * Enter the IPC namespace of process p, read its contents into v, and leave it
- * again. Return 0, or -1 with errstr set.
+ * again.
  */
 static int
 sysv_read(const struct lproc *p, struct sysv *v)

@@ -40,7 +40,7 @@ CMP(fdref_cmp, struct fdref, fd)
 
 /*
  * List the descriptors of all processes of l. If several processes share a
- * descriptor table, list it for each of them. Return 0, or -1 with errstr set.
+ * descriptor table, list it for each of them.
  */
 static int
 files_survey(struct live *l)

@@ -15,7 +15,7 @@
 
 /*
  * Append to b a copy of the n bytes in the pipe open as fd, without waiting.
- * capacity is the size of the pipe in bytes. Return 0, or -1 with errstr set.
+ * capacity is the size of the pipe in bytes.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)

@@ -34,7 +34,7 @@ group_add(struct netspace *l, const struct group *g)
 /*
  * Parse line, from /proc/net/igmp. It describes an interface or, if it is
  * indented, a group of the last interface. Keep an interface in g for the next
- * calls, and add a group to l. Return 0, or -1 with errstr set.
+ * calls, and add a group to l.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)
@@ -55,8 +55,7 @@ igmp_line(struct netspace *l, struct group *g, const char *line)
 
 /*
  * Parse a line of /proc/net/igmp6, and add its group to l. The line has an
- * interface and one of its groups. g is scratch space. Return 0, or -1 with
- * errstr set.
+ * interface and one of its groups. g is scratch space.
  */
 static int
 igmp6_line(struct netspace *l, struct group *g, const char *line)

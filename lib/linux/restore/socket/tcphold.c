@@ -13,7 +13,7 @@
 /*
  * r describes a socket of the process that pidfd refers to. If it is a TCP
  * connection, add it to the connections that are to be locked in s, the network
- * namespace of the process. Return 0, or -1 with errstr set.
+ * namespace of the process.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -34,7 +34,7 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 
 /*
  * Collect the TCP connections of all processes of f, separately for each
- * network namespace. Return 0, or -1 with errstr set.
+ * network namespace.
  */
 static int
 held_gather(struct files *f)
@@ -67,7 +67,7 @@ held_gather(struct files *f)
 
 /*
  * Lock the connections of network namespace s with nft or, if that fails, with
- * iptables. Return 0, or -1 with errstr set.
+ * iptables.
  */
 static int
 held_lock(struct netspace *s)

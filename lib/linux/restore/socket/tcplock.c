@@ -74,7 +74,6 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 /*
  * Set *lock to the nft scripts with which the connections of h can be locked
  * and unlocked. Set name to a random table name that fits into criu's buffer.
- * Return 0, or -1 with errstr set.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])

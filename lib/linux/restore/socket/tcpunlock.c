@@ -136,8 +136,7 @@ heldconn_set(struct heldconn *v, int fd)
 
 /*
  * In the unlocker (a proxy), keep the socket of the request if it is a TCP
- * connection. The answer is a bool that says whether it is. Return 0, or -1
- * with errstr set.
+ * connection. The answer is a bool that says whether it is.
  */
 static int
 look_serve(struct serving *s)
@@ -163,7 +162,7 @@ look_serve(struct serving *s)
 /*
  * In the unlocker (a proxy), lock the connections of a namespace. The request
  * has a struct lockask, and a descriptor of the namespace. The answer is the
- * name of the nft table. Return 0, or -1 with errstr set.
+ * name of the nft table.
  */
 static int
 lock_serve(struct serving *s)
@@ -218,7 +217,7 @@ leave_serve(struct serving *s)
 /*
  * Make the unlocker (a proxy) run fn. fn gets the len bytes at arg, and a
  * duplicate of descriptor fd unless fd is -1. Store its answer at answer, which
- * has room for size bytes. Return 0, or -1 with errstr set.
+ * has room for size bytes.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,

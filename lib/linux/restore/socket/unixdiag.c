@@ -45,8 +45,7 @@ attributes_take(struct unixsock *u, struct attributes a)
 }
 
 /*
- * Add the UNIX socket in message m to the namespace arg. Return 0, or -1 with
- * errstr set.
+ * Add the UNIX socket in message m to the namespace arg.
  */
 static int
 socket_add(void *arg, const struct netmessage *m)
@@ -68,7 +67,7 @@ socket_add(void *arg, const struct netmessage *m)
 
 /*
  * Read all UNIX sockets of network namespace l from sock_diag(7). Process pid
- * is in that namespace. Return 0, or -1 with errstr set.
+ * is in that namespace.
  */
 static int
 diag_read(struct netspace *l, pid_t pid)

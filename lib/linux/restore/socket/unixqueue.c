@@ -28,7 +28,7 @@ queue_spend(uint64_t *budget, uint64_t n)
  * Append packet p to b; nth is its index in the queue. Append its sender and
  * descriptors to the record of t. data has the bytes of the packet, followed by
  * its descriptors. *sender is the sender of the previous packet, and is set to
- * that of p. Return 0, or -1 with errstr set.
+ * that of p.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
@@ -56,7 +56,7 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 
 /*
  * Append the packets of q to b. Append their senders and descriptors to the
- * record of t. Return 0, or -1 with errstr set.
+ * record of t.
  */
 static int
 queue_record(struct filerec *t, const struct queue *q, struct buf *b)
