@@ -102,22 +102,21 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 	    (char *)(uintptr_t)(f->tid == 0 ? "-ap" : "-T"), num,
 	    (char *)(uintptr_t)"-", NULL };
 	bool fell = f->tid != 0;
+	FILE *in = NULL;
 	pid_t pid;
-	FILE *in;
 	int n;
 
 	*s = '\0';
 	snprintf(num, sizeof num, "%d", f->tid == 0 ? f->pid : f->tid);
-	if (fd[0] == -1 || fd[1] == -1 ||
-	    (words[0] = program_beside("snapstack")) == NULL ||
-	    (pid = program_read(words, fd)) == -1)
-		return;
-	close(fd[0]);
-	(void)program_wait(pid, STACK_SECONDS);
-	if (lseek(fd[1], 0, SEEK_SET) == -1 ||
-	    (in = fdopen(fd[1], "r")) == NULL)
-		return;
-	for (n = 0; n < FRAMES && fgets(line, sizeof line, in) != NULL;) {
+	if (fd[0] != -1 && fd[1] != -1 &&
+	    (words[0] = program_beside("snapstack")) != NULL &&
+	    (pid = program_read(words, fd)) != -1) {
+		(void)program_wait(pid, STACK_SECONDS);
+		if (lseek(fd[1], 0, SEEK_SET) == 0)
+			in = fdopen(fd[1], "r");
+	}
+	for (n = 0; in != NULL && n < FRAMES &&
+	    fgets(line, sizeof line, in) != NULL;) {
 		frame = line + strspn(line, " ");
 		if (*frame != '#' || !fell) {
 			fell = fell ? n == 0 : heading_read(f, line);
@@ -129,7 +128,12 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 		strlcat(s, n++ == 0 ? " in " : " < ", size);
 		strlcat(s, text_sanitize(frame), size);
 	}
-	fclose(in);
+	if (in != NULL)
+		fclose(in);
+	else if (fd[1] != -1)
+		close(fd[1]);
+	if (fd[0] != -1)
+		close(fd[0]);
 	free(words[0]);
 }
 

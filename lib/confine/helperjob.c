@@ -100,13 +100,20 @@ job_create(const char *path)
 {
 	const struct itimerval look = { { 0, LOOK }, { 0, LOOK } };
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+	int fd;
 
 	if (job.open || !is_output(job.c, path))
 		return errstr_set("%s: not an output of this program", path);
 	setitimer(ITIMER_REAL, &look, NULL);
 	job.open = newfile_open(&job.file, path) == 0;
 	setitimer(ITIMER_REAL, &never, NULL);
-	return job.open ? fcntl(job.file.fd, F_DUPFD_CLOEXEC, 3) : -1;
+	if (!job.open)
+		return -1;
+	if ((fd = fcntl(job.file.fd, F_DUPFD_CLOEXEC, 3)) == -1) {
+		errstr_sys("%s", path);
+		job_drop();
+	}
+	return fd;
 }
 
 static int

@@ -16,7 +16,6 @@
 #include "bisect.h"
 #include "write.h"
 #include "vec.h"
-#include "bisect.h"
 #include "model.h"
 
 #include <elf.h>

@@ -20,7 +20,7 @@ makekey_path(struct makeopen *f, struct words *w)
 	size_t len;
 	int rc;
 
-	rc = words_bytes(w, w->rest, &bytes, &len) == -1 ||
+	rc = words_bytes(w, w->rest, &bytes, &len) == -1 ? -1 :
 	    memchr(bytes, '\0', len) != NULL;
 	if (rc == 0) {
 		free(f->path);

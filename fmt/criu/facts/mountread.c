@@ -155,7 +155,9 @@ makemounts_read(struct makemounts *l, const struct maketask *t,
 	for (next = l->text; (line = strsep(&next, "\n")) != NULL;) {
 		if (*line == '\0')
 			continue;
-		if (l->n == MAX_MOUNTS || VEC_ROOM(l->v, l->n) == -1)
+		if (VEC_ROOM(l->v, l->n) == -1)
+			return -1;
+		if (l->n == MAX_MOUNTS)
 			return errstr_set("process %" PRIu64 ": %s: more than "
 			    "%d mounts", t->proc->pid, name, MAX_MOUNTS);
 		if (!line_parse(&l->v[l->n++], line))

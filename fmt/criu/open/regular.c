@@ -43,13 +43,15 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 }
 
 /*
- * Return true if the deleted file with inode n is open and watched.
+ * Return an open file with inode ino on device dev that is watched or, if
+ * linked is true, was opened by a name that is now deleted; its path is then
+ * another name of the inode. Return NULL if there is none.
  */
-static bool
-is_watched(const struct criumake *m, const struct makeinode *n)
+static const struct makeopen *
+gone_find(const struct criumake *m, uint64_t dev, uint64_t ino, bool linked)
 {
-	return PSEEK(m->open, m->nopen, x->watched && x->v[OK_DEV][0] == n->dev
-	    && x->v[OK_INO][0] == n->ino) != NULL;
+	return PSEEK(m->open, m->nopen, (linked ? x->linked : x->watched) &&
+	    x->v[OK_DEV][0] == dev && x->v[OK_INO][0] == ino);
 }
 
 /*
@@ -71,7 +73,7 @@ gone_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f,
 	struct makeghost *g;
 	uint32_t id;
 
-	if (!is_watched(m, n)) {
+	if (gone_find(m, n->dev, n->ino, false) == NULL) {
 		reg_add(m, r, f);
 		return makeghost_add(m, r->id, content, n);
 	}
@@ -148,18 +150,6 @@ build_id(struct image *im, uint32_t words[16])
 		words[i] = (uint32_t)(b.id[i * 4] | b.id[i * 4 + 1] << 8 |
 		    b.id[i * 4 + 2] << 16) | (uint32_t)b.id[i * 4 + 3] << 24;
 	return i;
-}
-
-/*
- * Return an open file with inode ino on device dev that was opened by a name
- * that is now deleted; its path is another name of the inode. Return NULL if
- * there is none.
- */
-static const struct makeopen *
-linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
-{
-	return PSEEK(m->open, m->nopen, x->linked && x->v[OK_DEV][0] == dev &&
-	    x->v[OK_INO][0] == ino);
 }
 
 /*
@@ -243,7 +233,7 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	gone = n > sizeof DELETED - 1 &&
 	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
 	content = mapped_content(m, t, v);
-	linked = gone ? linked_find(m, v->dev, v->ino) : NULL;
+	linked = gone ? gone_find(m, v->dev, v->ino, true) : NULL;
 	if (gone && linked == NULL &&
 	    (rc = gone_check(m, t, v, content)) != 1)
 		return rc;
@@ -283,29 +273,24 @@ int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
     uint32_t *id)
 {
-	struct makeregfile *x;
-	size_t i;
+	struct makeregfile *f;
 	int rc;
 
 	*id = 0;
-	for (i = 0; i < m->nregfile; i++) {
-		x = &m->regfile[i];
-		if (x->dev == v->dev && x->ino == v->ino &&
-		    strcmp(x->path, v->name) == 0) {
-			*id = x->id;
-			return x->id != 0;
-		}
+	f = SEEK(m->regfile, m->nregfile, x->dev == v->dev &&
+	    x->ino == v->ino && strcmp(x->path, v->name) == 0);
+	if (f != NULL) {
+		*id = f->id;
+		return f->id != 0;
 	}
 	if (VEC_ROOM(m->regfile, m->nregfile) == -1)
 		return -1;
-	x = &m->regfile[m->nregfile];
-	x->dev = v->dev;
-	x->ino = v->ino;
-	x->id = 0;
-	if ((x->path = strdup(v->name)) == NULL)
-		return errstr_set("out of memory");
+	f = &m->regfile[m->nregfile];
+	*f = (struct makeregfile){ .dev = v->dev, .ino = v->ino };
+	if ((f->path = str_dup(v->name)) == NULL)
+		return -1;
 	m->nregfile++;
-	if ((rc = mapped_add(m, t, v, x)) == 1)
-		*id = x->id;
+	if ((rc = mapped_add(m, t, v, f)) == 1)
+		*id = f->id;
 	return rc;
 }

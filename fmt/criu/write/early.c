@@ -126,31 +126,6 @@ object_resize(const struct object *o)
 }
 
 /*
- * Return the extent of memory im that contains address addr. Set *skip to the
- * number of its kilobytes that precede addr, and *n to the number of kilobytes
- * from addr to its end. Return NULL if there is no such extent.
- */
-static const struct extent *
-extent_at(struct image *im, uint64_t addr, uint64_t *skip, uint64_t *n)
-{
-	const struct piece *pc = image_find(im, addr);
-	const struct extent *e;
-	uint64_t kb, left;
-
-	if (pc == NULL || im->overlaps || (addr - pc->seg->base) % KB != 0)
-		return NULL;
-	kb = (addr - pc->seg->base) / KB;
-	if ((e = segment_extent(pc->seg, kb)) == NULL)
-		return NULL;
-	*skip = kb - e->kb;
-	*n = e->n - *skip;
-	left = (pc->last - addr + 1) / KB;
-	if (*n > left)
-		*n = left;
-	return *n == 0 ? NULL : e;
-}
-
-/*
  * Return the early object of the process p, or NULL.
  */
 struct object *
@@ -263,7 +238,8 @@ early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 	const struct extent *was;
 	uint64_t left, skip, i;
 
-	if (p == NULL || (r.e = extent_at(im, addr, &r.skip, &r.n)) == NULL)
+	if (p == NULL || im->overlaps || object_extent(im, addr, &r.e, &r.skip,
+	    &r.n) != 1)
 		return r;
 	left = ((p->addr + p->len < end ? p->addr + p->len : end) - addr) / KB;
 	if (r.n > left)
@@ -273,9 +249,11 @@ early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 	if (r.e->src == o->src && r.e->loc + r.skip * KB == r.off)
 		return r;
 	if (r.e->src == NULL) {
-		was = extent_at(o->proc->mem, addr, &skip, &left);
-		if (was == NULL)
+		if (o->proc->mem->overlaps || object_extent(o->proc->mem, addr,
+		    &was, &skip, &left) != 1) {
+			was = NULL;
 			left = 1;
+		}
 		if (r.n > left)
 			r.n = left;
 		if (was != NULL && was->src == NULL)

@@ -80,6 +80,32 @@ object_entry(struct object *o, uint64_t addr)
 }
 
 /*
+ * Find the extent of memory im that contains address addr; im may be NULL. Set
+ * *e to it, *skip to the number of its kilobytes that precede addr, and *n to
+ * the number of kilobytes from addr to its end. Return 1 on success, 0 if there
+ * is no such extent, or -1 with errstr set.
+ */
+int
+object_extent(struct image *im, uint64_t addr, const struct extent **e,
+    uint64_t *skip, uint64_t *n)
+{
+	const struct piece *pc = im == NULL ? NULL : image_find(im, addr);
+	uint64_t kb, left;
+
+	if (pc == NULL || (addr - pc->seg->base) % KB != 0)
+		return 0;
+	kb = (addr - pc->seg->base) / KB;
+	if ((*e = segment_extent(pc->seg, kb)) == NULL)
+		return -1;
+	*skip = kb - (*e)->kb;
+	*n = (*e)->n - *skip;
+	left = (pc->last - addr + 1) / KB;
+	if (*n > left)
+		*n = left;
+	return *n > 0;
+}
+
+/*
  * Create the file that receives the pages of object o, and set its length. The
  * file is the pages image, or an unnamed file if the pages must be compared
  * with those of a parent checkpoint.

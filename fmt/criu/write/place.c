@@ -178,28 +178,21 @@ static int
 entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 {
 	const struct extent *e;
-	struct piece *pc;
-	uint64_t addr, end, kb, n, left;
+	uint64_t addr, end, skip, n;
+	int rc;
 
 	end = p->addr + p->len;
 	for (addr = p->addr; addr < end; addr += n * KB) {
-		pc = o->proc->mem == NULL ? NULL :
-		    image_find(o->proc->mem, addr);
-		if (pc == NULL || pc->last - addr < KB - 1 ||
-		    (addr - pc->seg->base) % KB != 0)
+		rc = object_extent(o->proc->mem, addr, &e, &skip, &n);
+		if (rc == -1)
+			return -1;
+		if (rc == 0)
 			return errstr_set("%s: page %jx is marked as present, "
 			    "but is not in the snapshot", o->name,
 			    (uintmax_t)addr);
 		if (o->proc->mem->overlaps)
 			return errstr_set("%s: page %jx is in the snapshot "
 			    "twice", o->name, (uintmax_t)addr);
-		kb = (addr - pc->seg->base) / KB;
-		if ((e = segment_extent(pc->seg, kb)) == NULL)
-			return -1;
-		n = e->n - (kb - e->kb);
-		left = (pc->last - addr + 1) / KB;
-		if (n > left)
-			n = left;
 		if (n > (end - addr) / KB)
 			n = (end - addr) / KB;
 		progress_read(out->opts->progress, n * KB);
@@ -207,7 +200,7 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 		    e->src == NULL ? n : 0, 0);
 		if (e->src == NULL)
 			out->stat->zerokb += n;
-		else if (object_copy(out, o, e, kb - e->kb, n, p->off + (addr -
+		else if (object_copy(out, o, e, skip, n, p->off + (addr -
 		    p->addr)) == -1)
 			return -1;
 	}

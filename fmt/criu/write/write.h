@@ -85,6 +85,8 @@ struct object	*object_find(struct criuout *out, struct proc *p);
 struct object	*object_new(struct criuout *out, struct proc *p,
 		    const struct recfile *f);
 const struct pages *object_entry(struct object *o, uint64_t addr);
+int		 object_extent(struct image *im, uint64_t addr,
+		    const struct extent **e, uint64_t *skip, uint64_t *n);
 int		 object_write(struct criuout *out, struct object *o,
 		    uint64_t off, const uint8_t *data, size_t len);
 int		 object_flush(struct criuout *out);

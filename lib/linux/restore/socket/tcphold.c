@@ -8,6 +8,7 @@
 
 #include <sys/syscall.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 /*
@@ -48,6 +49,9 @@ held_gather(struct files *f)
 	for (rc = 0, i = 0; i < f->nset && rc == 0; i++) {
 		set = &f->set[i];
 		pidfd = (int)syscall(SYS_pidfd_open, set->pid, 0);
+		if (pidfd == -1)	/* its first thread has ended */
+			pidfd = (int)syscall(SYS_pidfd_open, set->pid,
+			    O_EXCL /* PIDFD_THREAD */);
 		if (pidfd == -1)
 			continue;
 		if ((s = net_get(f, set->pid)) == NULL)
