@@ -194,7 +194,7 @@ live_members(struct live *l, bool *grew)
 
 	if (l->cgroups == NULL)
 		return 0;
-	if (cgroups_list(l->cgroups, member_add, &m) == -1)
+	if (cgroups_list(l->cgroups, 0, member_add, &m) == -1)
 		return -1;
 	*grew |= m.grew;
 	return 0;

@@ -114,19 +114,6 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 }
 
 /*
- * Record that thread t cannot be restored because it uses registers that criu
- * does not restore. lost has the XSTATE_BV bits of these registers.
- */
-static int
-parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
-{
-	return make_never(m, t, "registers of %s (xstate %" PRIx64 ") are in "
-	    "use, which criu does not restore: cannot be restored",
-	    lost >> TILECFG & 3 ? "AMX" : lost >> APX & 1 ? "APX" : "a kind",
-	    lost);
-}
-
-/*
  * Set the registers in core. r has the general registers. All other registers
  * are in fp (fpregs) and xs (xstate), one of which may be empty. Set *lost to
  * the XSTATE_BV bits of parts in use that criu does not restore.
@@ -179,5 +166,8 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 	makeregs_abort(p->proc->mem, rseq, &r[R_IP]);
 	if (regs_set(m, core, r, &fp, &xs, &lost) == -1)
 		return -1;
-	return lost == 0 ? 1 : parts_refuse(m, t, lost);
+	return lost == 0 ? 1 : make_never(m, t, "registers of %s (xstate %"
+	    PRIx64 ") are in use, which criu does not restore: cannot be "
+	    "restored", lost >> TILECFG & 3 ? "AMX" : lost >> APX & 1 ? "APX" :
+	    "a kind", lost);
 }

@@ -49,8 +49,8 @@ int		 cgroups_add(struct cgroups **c, const char *wanted);
 void		 cgroups_free(struct cgroups *c);
 
 /* members.c */
-int		 cgroups_list(const struct cgroups *c, choose_fn fn,
-		    void *arg);
+int		 cgroups_list(const struct cgroups *c, size_t from,
+		    choose_fn fn, void *arg);
 int		 cgroups_choose(const struct cgroups *c, const char *name,
 		    const uid_t *user, choose_fn fn, void *arg);
 

@@ -104,10 +104,12 @@ group_walk(struct walk *w, int fd, unsigned int level)
 
 /*
  * Call fn(arg, pid) for each process in and below the groups c->v[from] and
- * later.
+ * later. Stop when fn returns -1. fn may be called more than once for a
+ * process. A group that no longer exists counts as empty. Return 0, or -1 with
+ * errstr set.
  */
-static int
-groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
+int
+cgroups_list(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 {
 	struct walk w = { fn, arg, 0 };
 	size_t i;
@@ -124,17 +126,6 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the groups in c. Stop when fn
- * returns -1. fn may be called more than once for a process. A group that no
- * longer exists counts as empty. Return 0, or -1 with errstr set.
- */
-int
-cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
-{
-	return groups_walk(c, 0, fn, arg);
-}
-
-/*
  * Call fn(arg, pid) for each process in and below the groups last added to c.
  * user limits the processes as it does for proc_named(). The string name is
  * what messages call these groups. Return 0, or -1 with errstr set on failure
@@ -146,7 +137,7 @@ cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
 {
 	struct chosen g = { whose_begin(user), fn, arg, 0, 0 };
 
-	if (groups_walk(c, c->last, chosen_found, &g) == -1)
+	if (cgroups_list(c, c->last, chosen_found, &g) == -1)
 		return -1;
 	return g.found > 0 ? 0 : chosen_none(&g, "is in", name);
 }

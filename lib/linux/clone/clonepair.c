@@ -17,7 +17,13 @@
 
 enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 
-/* "snap" in ASCII: a file size limit that nobody else sets */
+/*
+ * File size limit, "snap" in ASCII, that marks a clone as ours for the guard of
+ * a later snapshot. That guard needs the mark if our guard is killed together
+ * with us. The clone then stays a zombie, and only the mark distinguishes it
+ * from a child that its process made itself. A zombie keeps the limit. The
+ * limit is harmless, since a clone writes no files.
+ */
 static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
@@ -76,19 +82,6 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * By setting the file size limit of a clone, mark it as ours for the guard of a
- * later snapshot. That guard needs the mark if our guard is killed together
- * with us. The clone then stays a zombie, and only the mark distinguishes it
- * from a child that its process made itself. A zombie keeps the limit. The
- * limit is harmless, since a clone writes no files.
- */
-static void
-clone_mark(pid_t clone)
-{
-	(void)prlimit(clone, RLIMIT_FSIZE, &mark, NULL);
-}
-
-/*
  * Append pair w, a process and its clone, to the list of guard g. Increase the
  * count only when the entry is complete, since we or the guard may be killed at
  * any time.
@@ -119,7 +112,7 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 	if (clone > 0) {
 		if (child_look(clone, &c) == -1)
 			return errstr_sys("/proc/%d/stat", clone);
-		clone_mark(clone);
+		(void)prlimit(clone, RLIMIT_FSIZE, &mark, NULL);
 	}
 	for (i = g->n; clone != 0 && i-- > 0;) {
 		w = &g->v[i];
@@ -144,12 +137,6 @@ is_left(pid_t pid, const struct procstat *c)
 
 	return c->state == 'Z' && prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == 0 &&
 	    lim.rlim_cur == mark.rlim_cur && lim.rlim_max == mark.rlim_max;
-}
-
-static bool
-is_pair(const struct guard *g, pid_t pid, uint64_t start)
-{
-	return SEEK(g->v, g->n, x->clone == pid && x->start == start) != NULL;
 }
 
 struct finding_clones {
@@ -190,7 +177,8 @@ find_pid(void *arg, long pid)
 		    c.v[STAT_START] <= f->until;
 		w->seen |= ours;
 		if (((ours && ends) || is_left((pid_t)pid, &c)) &&
-		    !is_pair(g, (pid_t)pid, c.v[STAT_START]))
+		    SEEK(g->v, g->n, x->clone == pid &&
+		    x->start == c.v[STAT_START]) == NULL)
 			(void)pair_add(g, &(struct clonepair){
 			    .target = w->target, .clone = (pid_t)pid,
 			    .start = c.v[STAT_START] });

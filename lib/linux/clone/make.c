@@ -28,15 +28,6 @@ struct making {
 };
 
 /*
- * Return true if process p has memory to capture.
- */
-static bool
-clone_isneeded(const struct lproc *p)
-{
-	return lproc_istaken(p) && p->mmtid != 0;
-}
-
-/*
  * Return 1 if process p can be cloned, or 0 if we have not stopped it. Return
  * -1 with errstr set if a thread of p does not stop, or if the first thread has
  * exited.
@@ -128,17 +119,6 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return true if process p shares, or may share, its memory with a process that
- * is being cloned. The two cannot be cloned at the same time: the clone of one
- * would contain the data we put on the stack of the other.
- */
-static bool
-clone_shares(const struct making *m, const struct lproc *p)
-{
-	return SEEK(m->v, m->n, lproc_shares(x->proc, p)) != NULL;
-}
-
-/*
  * Begin to clone process p, if we have stopped it. Return 0 on success, or if p
  * is not stopped. Return 1 if p must wait until the clones under way are
  * finished. Return -1 with errstr set on failure; errno is ESRCH if p has died.
@@ -154,7 +134,10 @@ clone_begin(struct making *m, struct lproc *p)
 	errno = 0;
 	if ((rc = clone_ready(p)) != 1)
 		return rc;
-	if (m->n == MOST || clone_shares(m, p))
+	/* If p and a process that is being cloned share memory, the clone of
+	   one would contain the data we put on the stack of the other. */
+	if (m->n == MOST ||
+	    SEEK(m->v, m->n, lproc_shares(x->proc, p)) != NULL)
 		return 1;
 	vma = &p->task.vma;
 	if (clone_harmless(l, p, vma) == -1)
@@ -276,10 +259,9 @@ clones_begin(struct making *m)
 	TAILQ_FOREACH(p, &m->live->procs, entry) {
 		if (m->failed != NULL)
 			break;
-		if (!clone_isneeded(p) || (clone_ready(p) == 1 &&
-		    family_defers(m->family, p)))
-			continue;
-		clone_next(m, p);
+		if (lproc_istaken(p) && p->mmtid != 0 && (clone_ready(p) != 1 ||
+		    !family_defers(m->family, p)))
+			clone_next(m, p);
 	}
 	clones_finish(m);
 	if (m->failed == NULL)

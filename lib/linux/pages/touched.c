@@ -41,12 +41,6 @@ touch_run(void *arg, const struct pagerun *r)
 	return 0;
 }
 
-static bool
-is_small(const struct vma *v)
-{
-	return v->end - v->start <= TOUCHED_SMALL;
-}
-
 /*
  * Return the end of the part of mapping v that is examined first.
  */
@@ -130,7 +124,8 @@ pagemap_touched(pid_t tid, int fd, const struct vmas *l, bool *has)
 		n = 1;
 		if (v->start > INT64_MAX)	/* [vsyscall] has no entries */
 			continue;
-		for (n = 0; i + n < l->n && is_small(&v[n]) && (n == 0 ||
+		for (n = 0; i + n < l->n &&
+		    v[n].end - v[n].start <= TOUCHED_SMALL && (n == 0 ||
 		    v[n].start - v[n - 1].end <= TOUCHED_SMALL); n++)
 			continue;
 		if (n > 1) {

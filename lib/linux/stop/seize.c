@@ -18,16 +18,6 @@
 #include <unistd.h>
 
 /*
- * Return the number of voluntary context switches in status, len bytes of
- * /proc/TID/status.
- */
-static uint64_t
-sleeps_known(const void *status, size_t len)
-{
-	return status_first(status, len, "voluntary_ctxt_switches", 10);
-}
-
-/*
  * Return the number of the system call in which a thread waits. nr is the
  * number in /proc/TID/syscall. If that is restart_syscall(2), determine the
  * resumed call from arg, its first argument, and from wchan, which was read
@@ -82,7 +72,8 @@ call_seen(const struct filelist *l)
 		c.nr = -1;
 	c.nr = call_first(c.nr, filelist_find(l, "wchan"), c.arg[0]);
 	if (restart_counts(c.nr) && status != NULL)
-		c.sleeps = sleeps_known(status->data, status->len);
+		c.sleeps = status_first(status->data, status->len,
+		    "voluntary_ctxt_switches", 10);
 	return c;
 }
 

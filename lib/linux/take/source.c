@@ -273,12 +273,6 @@ alone_source(struct snap *s, const struct lproc *p, struct source *all,
 	return 0;
 }
 
-static bool
-entry_isalone(uint64_t e)
-{
-	return e & PME_PRESENT && e & (PME_EXCLUSIVE | PME_FILE);
-}
-
 /*
  * Add the pages from start to end (exclusive) to b. They are read from the
  * source called alone if single is true and there are at least LEAST_KB
@@ -319,7 +313,8 @@ alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,
 		if (n == -1)
 			return -1;
 		for (i = 0; i < n; i++, at += page) {
-			if (entry_isalone(e[i]) == is)
+			if ((e[i] & PME_PRESENT &&
+			    e[i] & (PME_EXCLUSIVE | PME_FILE)) == is)
 				continue;
 			if (part_add(b, start, at, all, alone, is) == -1)
 				return -1;

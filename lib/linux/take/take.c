@@ -67,16 +67,6 @@ take_ready(struct taker *k)
 }
 
 /*
- * If the process was cloned, record how long it was stopped.
- */
-static void
-record_live(const struct lproc *lp, struct filelist *rec)
-{
-	if (lp->clone != 0)
-		filelist_text(rec, "live", "%ju\n", (uintmax_t)lp->held);
-}
-
-/*
  * If smaps in the record of process lp was read before the stop, correct it to
  * match the mappings during the stop.
  */
@@ -167,7 +157,9 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 		}
 		th->rec.failed |= pages.failed;
 		filelist_add(&th->rec, "pages", pages.data, pages.len);
-		record_live(lp, &th->rec);
+		if (lp->clone != 0)
+			filelist_text(&th->rec, "live", "%ju\n",
+			    (uintmax_t)lp->held);
 	}
 	if (th->rec.failed)
 		return errstr_set("out of memory");

@@ -7,12 +7,6 @@
 
 #include <unistd.h>
 
-static bool
-set_hassocket(const struct fdset *set)
-{
-	return SEEK(set->v, set->n, S_ISSOCK(x->mode)) != NULL;
-}
-
 /*
  * Return true if sockets of process p must not be duplicated, because p is in a
  * different network class from ours (cgroups v1, net_cls and net_prio).
@@ -29,7 +23,7 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 	pid_t pid[2];
 	size_t i, k;
 
-	if (!set_hassocket(set))
+	if (SEEK(set->v, set->n, S_ISSOCK(x->mode)) == NULL)
 		return false;
 	pid[0] = p->mmtid;
 	pid[1] = getpid();
