@@ -8,7 +8,7 @@ PROGS = pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgre
 	snapload snapls snapstack vmtrace
 
 # manual pages other than those of programs
-PAGES = lib/libsnap.3 $(wildcard cmd/*/*.5 man6/*.6 cmd/*/*.7)
+PAGES = $(wildcard lib/*.3 cmd/*/*.5 man6/*.6 cmd/*/*.7)
 # Packagers set these, and CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS.
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
@@ -53,6 +53,10 @@ MANDIR = $(PREFIX)/share/man
 LIBDIR = $(PREFIX)/lib
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
+# a directory below PREFIX in which python3 finds modules
+PYTHONDIR = $(or $(shell python3 -c 'import site; print(next(d for d in \
+	site.getsitepackages() if d.startswith("$(PREFIX)/lib/")))' 2>/dev/null), \
+	$(PREFIX)/lib/python3/dist-packages)
 # the name under which snap is installed; Debian uses psnap, for snapd has a snap
 SNAP = snap
 # the command that installs programs and the library; install-strip adds -s
@@ -175,6 +179,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share/snap
 INCLUDE = $(DESTDIR)$(PREFIX)/include/snap
 LIB = $(DESTDIR)$(LIBDIR)
 MAN = $(DESTDIR)$(MANDIR)
+PYTHON = $(DESTDIR)$(PYTHONDIR)
 COMPLETE = $(DESTDIR)$(BASHDIR)
 FUNCTION = $(DESTDIR)$(ZSHDIR)/_$(SNAP)
 # snap may have another name
@@ -184,7 +189,7 @@ named = sed -e 's/\<snap\>/$(SNAP)/g' -e 's/\<_snap\>/_$(SNAP)/g'
 ## install  install below PREFIX (/usr/local) and DESTDIR; SNAP=psnap
 ##          installs snap under that name; install-strip removes symbols
 install: all
-	mkdir -p $(BIN) $(LIB)/pkgconfig $(INCLUDE) $(SHARE) $(COMPLETE) \
+	mkdir -p $(BIN) $(LIB)/pkgconfig $(INCLUDE) $(SHARE) $(COMPLETE) $(PYTHON) \
 	    $(dir $(FUNCTION)) $(addprefix $(MAN)/man,1 3 5 6 7)
 	$(INSTALLBIN) -m 755 $(OTHERS:%=$O/%) $(BIN)
 	$(INSTALLBIN) -m 755 $O/snap $(BIN)/$(SNAP)
@@ -200,6 +205,7 @@ install: all
 	sed -e '/^\.Dt /s/SNAP/\U$(SNAP)/' -e '/^\.Nm /s/snap/$(SNAP)/' \
 	    cmd/snap/snap.1 >$(MAN)/man1/$(SNAP).1
 	for f in $(PAGES); do $(INSTALL) -m 644 $$f $(MAN)/man$${f##*.}; done
+	$(INSTALL) -m 644 lib/snap/snap.py $(PYTHON)
 	$(INSTALL) -m 644 fmt/snap6/magic $(SHARE)
 	$(named) cmd/common/complete.zsh >$(FUNCTION)
 	$(named) cmd/common/complete.bash >$(COMPLETE)/$(SNAP)
@@ -217,7 +223,7 @@ uninstall:
 	rm -f $(NAMES:%=$(BIN)/%) $(NAMES:%=$(MAN)/man1/%.1) \
 	    $(NAMES:%=$(COMPLETE)/%) $(FUNCTION) $(LIB)/libsnap.a \
 	    $(LIB)/libsnap.so $(LIB)/$(SONAME) $(LIB)/$(SO) \
-	    $(LIB)/pkgconfig/libsnap.pc $(SHARE)/magic \
+	    $(LIB)/pkgconfig/libsnap.pc $(SHARE)/magic $(PYTHON)/snap.py \
 	    $(foreach f,$(PAGES),$(MAN)/man$(subst .,,$(suffix $f))/$(notdir $f)) \
 	    $(PUBLIC:lib/snap/%=$(INCLUDE)/%)
 	@rmdir $(INCLUDE) $(SHARE) 2>/dev/null || :

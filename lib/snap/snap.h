@@ -135,6 +135,14 @@ ssize_t			 snap_read(struct snap_task *t, uint64_t addr,
 			    void *buf, size_t size);
 
 /*
+ * Set *start and *size to the first range of memory of the process of t that is
+ * in the snapshot and ends after addr: to its first address that is not below
+ * addr, and to the number of bytes from there. Return 1, or 0 if there is none.
+ */
+int			 snap_memory_next(struct snap_task *t, uint64_t addr,
+			    uint64_t *start, uint64_t *size);
+
+/*
  * Return the record after prev of task t, or the first one if prev is NULL; or
  * NULL if there are no more. snap-linux(6) lists them.
  */

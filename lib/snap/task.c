@@ -182,6 +182,23 @@ snap_read(struct snap_task *t, uint64_t addr, void *buf, size_t size)
 	return image_readsome(p->mem, addr, buf, size);
 }
 
+int
+snap_memory_next(struct snap_task *t, uint64_t addr, uint64_t *start,
+    uint64_t *size)
+{
+	struct image *im = t->process->proc->mem;
+	struct piece *p = im == NULL ? NULL : image_next(im, addr);
+
+	if (p == NULL)
+		return 0;
+	*start = p->first > addr ? p->first : addr;
+	do {
+		*size = p->last - *start + 1;
+		p = piece_next(p);
+	} while (p != NULL && p->first - *start == *size);
+	return 1;
+}
+
 /*
  * List the records of t, unless they have already been listed. After an error
  * the list is empty.

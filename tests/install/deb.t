@@ -24,8 +24,8 @@ fi
 
 base=$(tests/fresh -b 2>"$tmp/err" | tail -n 1)
 if [ ! -d "$base" ]; then
-	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 10
-	finish 11
+	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 11
+	finish 12
 fi
 
 # The machine: an overlay, or a copy, with processes of its own.
@@ -61,27 +61,31 @@ files='find / -xdev \( -path /tmp -o -path /var/log -o -path /var/cache -o \
 step prepare "$apt update && $apt install file"
 [ "$(cat "$said/prepare.rc")" = 0 ] || exit 0
 step before "$files"
-step install "$apt install /new/process-snap_*.deb /new/libsnap*_*.deb"
+step install "$apt install /new/process-snap_*.deb /new/libsnap*_*.deb \
+    /new/python3-*.deb"
 step version 'psnap --version'
 step list 'PATH=/usr/lib/process-snap/bin:$PATH; snap -r $$ | snapls -no USER,COMMAND'
 step file 'psnap $$ >/tmp/x.snap && file -b /tmp/x.snap'
 step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
     ldconfig -p | grep -c 'libsnap\\.so\\.1 '"
-step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[13567]/.*\.gz"'
+step python '/usr/bin/python3 -c "import snap
+with snap.open(\"/tmp/x.snap\") as s: print(s.processes[0].name)"'
+step manual 'dpkg -L process-snap libsnap-dev python3-process-snap | grep -c "/man[13567]/.*\.gz"'
 # snap, _snap and snap.1 are names of others
 step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
     while read -r f; do [ -d "$f" ] || echo "$f"; done
     dpkg -L libsnap-dev | grep "/snap$"; zcat \
     /usr/lib/process-snap/share/man/man1/snap.1.gz | sed -n "s/^.Nm //p;5q"
     dpkg -s process-snap | grep -E "^(Conflicts|Breaks|Replaces)"'
-step purge "$apt purge --autoremove process-snap libsnap1 libsnap-dev"
+step purge "$apt purge --autoremove process-snap libsnap1 libsnap-dev \
+    python3-process-snap"
 step after "$files"
 E2
 export tmp said base deb="$BUILD/deb"
 unshare -mpf --kill-child bash "$tmp/machine" >"$tmp/err" 2>&1
 if [ "$(cat "$said/prepare.rc" 2>/dev/null)" != 0 ]; then
-	skip "on a fresh machine" "apt-get reaches no mirror" 10
-	finish 11
+	skip "on a fresh machine" "apt-get reaches no mirror" 11
+	finish 12
 fi
 
 # well NAME WHAT: a step that succeeded
@@ -96,6 +100,7 @@ is "$(awk '$2 == "bash" { print $2, $1; exit }' "$said/list")" "bash root" \
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
     "and file(1) knows"
 is "$(cat "$said/pc")" 1 "the library is found"
+is "$(cat "$said/python")" bash "the Python module reads the snapshot"
 pages=(cmd/*/*.[157] lib/*.3 man6/*.6)	# and a link to psnap.1
 is "$(cat "$said/manual")" $((${#pages[@]} + 1)) "the manual is there"
 is "$(sort "$said/names")" "/usr/include/snap
@@ -106,4 +111,4 @@ is "$(sort "$said/names")" "/usr/include/snap
 psnap" "elsewhere nothing has the name of snapd, and it conflicts with nothing"
 well purge "they are removed"
 is "$(diff "$said/before" "$said/after")" "" "without a trace"
-finish 11
+finish 12

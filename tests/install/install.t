@@ -7,7 +7,8 @@ cd "$tests/.." || exit 1
 
 d=$tmp/d
 try "it is installed below DESTDIR" env -u MAKEFLAGS make -s install-strip \
-    O="$BUILD" DESTDIR="$d" PREFIX=/usr
+    O="$BUILD" DESTDIR="$d" PREFIX=/usr \
+    PYTHONDIR=/usr/lib/python3/dist-packages
 progs='pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep
 snapload snapls snapstack vmtrace'
 is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
@@ -30,7 +31,9 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 	./usr/lib/libsnap.so.$(sed -n \
 	    's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
 	./usr/lib/pkgconfig/libsnap.pc
+	./usr/lib/python3/dist-packages/snap.py
 	./usr/share/man/man3/libsnap.3
+	./usr/share/man/man3/snap-python.3
 	./usr/share/snap/magic
 	./usr/share/zsh/site-functions/_snap
 	END

@@ -49,6 +49,7 @@ static void
 show_text(struct snap_task *t)
 {
 	struct snap_mapping *m;
+	uint64_t start, size, end;
 	unsigned char b[8];
 
 	m = snap_mapping_next(t, NULL);
@@ -64,6 +65,13 @@ show_text(struct snap_task *t)
 			break;
 	printf(", %zd of 8 bytes at its end",
 	    snap_read(t, snap_mapping_end(m) - 5, b, sizeof b));
+	for (end = 0; snap_memory_next(t, end, &start, &size) == 1;
+	    end = start + size)
+		if (start < end || size == 0 ||
+		    snap_read(t, start + size - 1, b, sizeof b) != 1)
+			printf(", not memory: %" PRIx64, start);
+	if (end <= snap_mapping_start(m))
+		printf(", no memory");
 	printf(", %s after it\n", snap_read(t, snap_mapping_end(m), b, 1) == -1
 	    ? "none" : "some");
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# The Python module as it is installed, and the examples of its page on real
+# processes.
+# beside: others unsanitized
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tests/.." || exit 1
+
+try "it is installed" env -u MAKEFLAGS make -s install O="$BUILD" \
+    PREFIX="$tmp" PYTHONDIR="$tmp/python"
+for n in list objects holders; do
+	sed -n "/^# $n.py/,/^\.Ed/{/^\.Ed/!p;}" lib/snap-python.3 |
+	    sed 's/\\e/\\/g' >"$tmp/$n.py"
+done
+export LD_LIBRARY_PATH=$tmp/lib PYTHONPATH=$tmp/python
+
+target "$targets/jobs"
+jobs=$pid
+"$BUILD/snap" -z -o "$tmp/jobs.snap" "$jobs"
+is "$(python3 "$tmp/list.py" "$tmp/jobs.snap" | sed 's/^0x[0-9a-f]*//
+    s/ 0x.*//')" " index-1
+ print-2
+ mail-3
+back to" "a list is walked in a hung process, to where it returns"
+is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
+    awk '/pointer/ { print $4 }; !/pointer/ { print $1, $2; exit }' |
+    head -n 2)" "$jobs jobs" "a string is found"
+is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
+    grep -c "pointer at 0x.*/jobs$")" 1 "and who holds it"
+
+python3 -c 'import time
+class Order:
+    pass
+orders = [Order() for _ in range(1234)]
+print("ready", flush=True)
+time.sleep(1000)' >"$tmp/ready" &
+until_true grep -q ready "$tmp/ready"
+"$BUILD/snap" -o "$tmp/python.snap" $!
+is "$(python3 "$tmp/objects.py" "$tmp/python.snap" | grep Order)" \
+    "1234 Order" "the objects of CPython are counted by type"
+
+"$BUILD/snapcore" -o "$tmp/jobs.core" "$tmp/jobs.snap"
+cat >"$tmp/all.py" <<'END'
+import sys
+
+import snap
+
+path, core, pid = sys.argv[1:]
+s = snap.open(path)
+p, = s.processes
+assert p == s.task(int(pid)) == p.process == p.threads[0]
+assert (p.name, p.state) == ('jobs', 'S') and s.time and not s.header[99:]
+maps = open(f'/proc/{pid}/maps').read()
+assert p.records['maps'].decode() == maps and 'none such' not in p.records
+assert len(p.records) == len(set(p.records)) > 20
+assert [f'{m.start:x}-{m.end:x} {m.perms} {m.offset:08x}' for m in
+        p.mappings] == [' '.join(line.split()[:3])
+                        for line in maps.splitlines()]
+r = p.registers
+assert 'r-xp' == p.mapping(r['pc']).perms and r['sp'] == r.get('rsp', r['sp'])
+for address, size in p.memory:
+    assert p.mapping(address)
+    assert len(p.read(address, size)) == size
+end = p.mapping(r['sp']).end
+assert p.readinto(end - 5, bytearray(8)) == 5
+for n in 5, 8:
+    try:
+        p.read(end + 5 - n, n)
+        assert False
+    except snap.Error as e:
+        assert 'not mapped' in str(e)
+a = p.symbol('jobs', '/jobs')
+assert p.read(end - 8192, 8192)[-8:] == p.word(end - 8).to_bytes(8, 'little')
+assert len(p.build_ids[p.mappings[0].name]) == 40
+for symbol in ('none such',), ('jobs', 'libc.so.6'):
+    try:
+        p.symbol(*symbol)
+        assert False
+    except KeyError:
+        pass
+with snap.open(core) as c:
+    assert c.processes[0].registers == r
+    assert c.processes[0].string(p.word(p.word(a) + 8)) == 'index-1'
+s.close()
+try:
+    p.name
+    assert False
+except ValueError:
+    pass
+try:
+    snap.open('/none')
+except snap.Error as e:
+    print(e)
+END
+is "$(python3 "$tmp/all.py" "$tmp/jobs.snap" "$tmp/jobs.core" "$jobs" 2>&1)" \
+    "/none: No such file or directory" "all of it gives what the library has"
+for python in python3 /usr/bin/python3 none; do
+	! "$python" -c 'import numpy' 2>/dev/null || break
+done
+if [ "$python" = none ]; then
+	skip "NumPy arrays" "no NumPy"
+else
+	is "$("$python" -c 'import sys, snap
+p = snap.open(sys.argv[1]).processes[0]
+a = p.symbol("jobs")
+print(p.array(a, 1, "u8")[0] == p.word(a))
+p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
+    sed -n '1p;$s/.*address.*not/not/p')" "True
+not mapped" "NumPy arrays have its memory"
+fi
+finish 7
