@@ -133,6 +133,12 @@ bench:
 	@$(MAKE) -s all $(BENCH) $O/tests/targets/faults $O/tests/targets/thp
 	@BUILD=$O tests/bench/run
 
+## corpus   write build/corpus: valid and malformed snapshots, and JSON files of
+##          what a reader must find in them, for those who write one
+corpus: all
+	@rm -rf $O/corpus
+	@BUILD=$(abspath $O) python3 tests/snap6/corpus.py $O/corpus
+
 ## cover    print how much of the library the tests reach
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
@@ -140,4 +146,5 @@ cover:
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
-.PHONY: demo test check tests run fresh vm asan lint fuzz bench cover
+.PHONY: demo test check tests run fresh vm asan lint fuzz bench cover \
+	corpus

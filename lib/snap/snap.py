@@ -189,10 +189,11 @@ class Task:
     @property
     def memory(self) -> Iterator[tuple[int, int]]:
         """The ranges of memory in the snapshot: address, size in bytes."""
-        address, size = c_uint64(), c_uint64()
-        while _lib.snap_memory_next(self._handle, address.value + size.value,
-                                    byref(address), byref(size)):
+        address, size, end = c_uint64(), c_uint64(), 0
+        while end < 1 << 64 and _lib.snap_memory_next(
+                self._handle, end, byref(address), byref(size)):
             yield address.value, size.value
+            end = address.value + size.value
 
     def readinto(self, address: int, buffer: Any) -> int:
         """Read memory into a writable buffer, such as a NumPy array.

@@ -26,27 +26,27 @@ dump_segment(const char *what, const struct segment *s)
 	static uint8_t buf[256 * KB];
 	const struct extent *e;
 	struct run r;
-	uint64_t kb, left;
-	size_t i, n;
+	uint64_t kb, left, end;
+	size_t n;
 	uLong sum;
 
 	sum = crc32(0, NULL, 0);
 	left = s->len;
-	for (i = 0; i < s->next; i++) {
-		e = &s->ext[i];
-		for (kb = 0; kb < e->n; kb += r.n) {
-			r.n = e->n - kb < 256 ? e->n - kb : 256;
-			if (e->src == NULL)
-				memset(buf, 0, sizeof buf);
-			else {
-				r.loc = e->loc + kb * e->src->pitch;
-				if (source_read(e->src, &r, 1, buf) != 0)
-					errx(1, "%s", snap_errstr());
-			}
-			n = left < r.n * KB ? (size_t)left : r.n * KB;
-			sum = crc32(sum, buf, (uInt)n);
-			left -= n;
+	for (kb = 0; kb < segment_kb(s); kb += r.n) {
+		if ((e = segment_extent(s, kb)) == NULL)
+			errx(1, "%s", snap_errstr());
+		end = e->kb + e->n;
+		r.n = end - kb < 256 ? end - kb : 256;
+		if (e->src == NULL)
+			memset(buf, 0, sizeof buf);
+		else {
+			r.loc = e->loc + (kb - e->kb) * e->src->pitch;
+			if (source_read(e->src, &r, 1, buf) != 0)
+				errx(1, "%s", snap_errstr());
 		}
+		n = left < r.n * KB ? (size_t)left : r.n * KB;
+		sum = crc32(sum, buf, (uInt)n);
+		left -= n;
 	}
 	printf("%s %" PRIx64 " %" PRIu64 " %08lx\n", what, s->base, s->len,
 	    sum);

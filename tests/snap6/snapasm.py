@@ -23,6 +23,7 @@ One directive a line; # starts a comment, within a line too.
 	z [COUNT]               COUNT pages of zeros, 1 unless given
 	m PID OFFSET            a page that is the same as one in memory
 	t PID OFFSET            a page that is the same as one in a text
+	trailer                 the trailer of what precedes it
 
 BYTES are strings in double quotes with the escapes of C, "x"*N being N
 times "x"; or SEED [LEN], a word of at most nine characters and a length
@@ -111,6 +112,9 @@ class Assembler:
             self.width = {'left': -11, 'right': 11}[args[0]]
         elif words == ['data', '{']:
             self.out.append(bytearray())
+        elif op == 'trailer':
+            import trailer
+            self.out[-1] += trailer.write(self.out[0])
         elif op == '}':
             block = self.out.pop()
             self.out[-1] += self.counted(block)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """unsnap - read a snapshot slowly, and say what is in it
 
-usage: unsnap.py [-c] [-m man|bell|9front] [-x PID ADDR LEN] [file]
+usage: unsnap.py [-cj] [-m man|bell|9front] [-x PID ADDR LEN] [file]
 
 A second reader of snap(6) streams, written to be read rather than to be
 fast. It shares no line with the library's reader and writer, and tells
@@ -30,16 +30,19 @@ there, the line; or the end of the input where something is missing.
 	-c  also check that the stream keeps the rules of our writer, which
 	    are stricter than those of our reader. Each breach is reported
 	    with its byte; if there is one, exit 1.
+	-j  print JSON, as "make corpus" writes it
 	-x  instead of the listing, write LEN bytes of memory from ADDR of
 	    process PID. All of them must be mapped.
 """
 
 import argparse
+import json
 import mmap
 import sys
 
 sys.dont_write_bytecode = True      # of the modules beside this file
 
+import corpus
 import plan9
 import rules
 from reader import Fault, Reader
@@ -59,6 +62,7 @@ def load(name):
 def options():
     parser = argparse.ArgumentParser(usage=__doc__.split('\n')[2][7:])
     parser.add_argument('-c', action='store_true')
+    parser.add_argument('-j', action='store_true')
     parser.add_argument('-m', choices=READERS, default='man')
     parser.add_argument('-x', nargs=3, type=lambda n: int(n, 0))
     parser.add_argument('file', nargs='?')
@@ -70,6 +74,9 @@ def options():
 
 def main():
     args = options()
+    if args.j:
+        json.dump(corpus.by_reader(corpus.unpacked(args.file)), sys.stdout)
+        return
     try:
         kind = rules.Checker if args.c else READERS[args.m]
         reader = kind(load(args.file)).read()
