@@ -171,7 +171,7 @@ take() {
 	# of a zombie there is less, and that is told
 	! grep -q 'is a zombie' "$tmp/snap.err" ||
 	    status[0]=$((status[0] - 1))
-	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|: needs criu ' \
+	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|: needs criu ' \
 	    "$tmp/snap.err" "$tmp/try")" "0 0 " "snap $* | snapload"
 }
 

@@ -59,6 +59,11 @@ struct maketask {		/* a process or a thread */
 					       shares it */
 	size_t		 place;	/* index in the array "order" of struct
 				   criumake */
+	struct maketask	*mounts; /* borrowed; process whose record lists the
+				    mounts of this one's namespace; NULL: criu
+				    does not create that namespace */
+	uint32_t	 mountsid; /* ID of the mount namespace whose mounts the
+				      record of this process lists; 0: none */
 	uint32_t	 cgset;	/* ID of the task's cgroup set in cgroup.img;
 				   0: no set or, in a thread, the set of its
 				   process */
@@ -80,6 +85,7 @@ struct makeregfile {		/* a mapped file with a name, in files.img */
 	uint32_t	 id;
 	uint64_t	 dev;
 	uint64_t	 ino;
+	const struct maketask *mounts; /* borrowed; as in struct maketask */
 	char		*path;	/* owned */
 };
 
@@ -116,7 +122,12 @@ enum {				/* indexes into v in struct makesysv */
 	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
 };
 
-enum { MADE_ID = 2 };		/* ID of each namespace that criu creates */
+enum {
+	MADE_ID = 2,		/* ID of each namespace that criu creates for
+				   the root process */
+	MADE_MORE = 32		/* first ID of the namespaces that criu creates
+				   for other processes */
+};
 
 struct makesysv {		/* a System V shared memory segment */
 	uint64_t	 v[SYSV_NUMBERS];
@@ -156,6 +167,8 @@ enum { /* values of "code" and "flags" in struct makemount */
 };
 
 struct makemount {		/* a mount */
+	struct maketask	*in;	/* borrowed; process whose record lists the
+				   mount */
 	uint32_t	 id;
 	uint32_t	 parent; /* ID of the mount that this one is on */
 	uint64_t	 dev;	/* device number as in the kernel, with 20 bits
@@ -177,6 +190,7 @@ struct makemount {		/* a mount */
 				   cannot create the mount */
 	bool		 mapped; /* the mount is ID-mapped */
 	bool		 left;	/* the mount is left out */
+	bool		 top;	/* the mount is the root of its namespace */
 	char		*outside; /* owned; path of the same file system in
 				     snap's namespace, or NULL */
 	uint32_t	 outside_flags; /* flags of the mount at path
@@ -186,11 +200,13 @@ struct makemount {		/* a mount */
 				      namespace */
 };
 
-struct makemounts {		/* all mounts of a namespace */
-	char		*text;	/* owned */
+struct makemounts {		/* all mounts of one or more namespaces */
+	char		**text;	/* owned; one for each namespace */
+	size_t		 ntext;
 	struct makemount *v;	/* owned */
 	size_t		 n;
-	struct makemount *top;	/* borrowed; the mount on /, or NULL */
+	struct makemount *top;	/* borrowed; the root of the root process's
+				   namespace, or NULL */
 	size_t		 ncompared; /* number of mount comparisons so far, at
 				       most MAX_LOOKS */
 };
@@ -226,8 +242,8 @@ struct criumake {
 	size_t		 nsysv;
 	uint32_t	 lastsysv; /* greatest ID of a System V segment in
 				      use */
-	struct makemounts inside; /* mounts of the mount namespace, if criu
-				     creates one */
+	struct makemounts inside; /* mounts of the mount namespaces that criu
+				     creates */
 	struct makemounts outside; /* mounts in snap's namespace */
 	struct maketask	*space;	/* process whose record describes the IPC
 				   namespace, or NULL */
@@ -312,8 +328,8 @@ uint32_t	 makeusers_gid(const struct criumake *m, uint64_t id);
 void		 makeusers_free(struct criumake *m);
 
 /* mountread.c */
-int		 makemounts_read(struct makemounts *,
-		    const struct maketask *, const char *);
+int		 makemounts_read(struct makemounts *, struct maketask *,
+		    const char *);
 void		 makemounts_free(struct makemounts *);
 
 /* mounts.c */
@@ -321,9 +337,17 @@ bool		 path_isbelow(const char *, const char *);
 int		 makemount_read(struct criumake *);
 bool		 makemount_space(const struct criumake *);
 const char	*makemount_below(const struct criumake *);
+bool		 makemount_archive(const struct criumake *,
+		    const struct makemount *, struct recfile *);
 bool		 makemount_lacks(const struct criumake *, uint64_t);
-bool		 makemount_isqueues(const struct criumake *, const char *);
-void		 makemount_path(const struct criumake *, const char *,
+bool		 makemount_isqueues(const struct criumake *,
+		    const struct maketask *, const char *);
+bool		 makemount_covers(const struct criumake *, uint64_t,
+		    const char *);
+const struct maketask *makemount_in(const struct criumake *, uint64_t,
+		    const struct maketask *);
+void		 makemount_path(const struct criumake *,
+		    const struct maketask *, const char *,
 		    protobuf_c_boolean *, int32_t *);
 
 /* find.c */

@@ -139,20 +139,23 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read the list of mounts in the file called name in t's record into *l, which
- * must be empty. The caller frees *l with makemounts_free(), even on failure.
- * Return 0, or -1 with errstr set.
+ * Append the list of mounts in the file called name in t's record to *l. The
+ * caller frees *l with makemounts_free(), even on failure. Return 0, or -1 with
+ * errstr set.
  */
 int
-makemounts_read(struct makemounts *l, const struct maketask *t,
-    const char *name)
+makemounts_read(struct makemounts *l, struct maketask *t, const char *name)
 {
+	const size_t before = l->n;
 	char *line, *next;
 
-	if ((l->text = words_text(&t->rec, name)) == NULL)
+	if (VEC_ROOM(l->text, l->ntext) == -1)
+		return -1;
+	if ((next = words_text(&t->rec, name)) == NULL)
 		return errstr_set("process %" PRIu64 ": no %s", t->proc->pid,
 		    name);
-	for (next = l->text; (line = strsep(&next, "\n")) != NULL;) {
+	l->text[l->ntext++] = next;
+	while ((line = strsep(&next, "\n")) != NULL) {
 		if (*line == '\0')
 			continue;
 		if (VEC_ROOM(l->v, l->n) == -1)
@@ -162,7 +165,8 @@ makemounts_read(struct makemounts *l, const struct maketask *t,
 			    "%d mounts", t->proc->pid, name, MAX_MOUNTS);
 		if (!line_parse(&l->v[l->n++], line))
 			return errstr_set("process %" PRIu64 ": %s: line %zu: "
-			    "not a mount", t->proc->pid, name, l->n);
+			    "not a mount", t->proc->pid, name, l->n - before);
+		l->v[l->n - 1].in = t;
 	}
 	return 0;
 }
@@ -178,5 +182,7 @@ makemounts_free(struct makemounts *l)
 	for (i = 0; i < l->n; i++)
 		free(l->v[i].outside);
 	free(l->v);
+	for (i = 0; i < l->ntext; i++)
+		free(l->text[i]);
 	free(l->text);
 }

@@ -1,9 +1,10 @@
 /*
- * Decide how each mount is restored, if the processes have a mount namespace of
+ * Decide how each mount is restored, if the processes have mount namespaces of
  * their own. criu takes the root directory from its option --root. A mount that
  * also exists in snap's namespace is bound from there (--external). criu
  * creates other mounts of file systems that it knows. The rest cannot be
- * restored.
+ * restored. The mounts of all namespaces are in one list, because criu binds
+ * mounts of a namespace from those of another.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -88,6 +89,24 @@ mount_find(const struct makemounts *l, uint64_t id)
 	return SEEK(l->v, l->n, x->id == id);
 }
 
+/*
+ * Find the content of tmpfs t in the record of a process that has t among its
+ * mounts. Return false if it is not in the snapshot.
+ */
+bool
+makemount_archive(const struct criumake *m, const struct makemount *t,
+    struct recfile *f)
+{
+	const struct makemounts *l = &m->inside;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->v[i].dev == t->dev && linuxrec_find(&l->v[i].in->rec,
+		    t->archive, f))
+			return true;
+	return false;
+}
+
 static bool
 is_whole(const struct makemount *t)
 {
@@ -110,10 +129,8 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 		    "part of a file system that is mounted nowhere else";
 	if (t->code == 0)
 		return "it is mounted nowhere else, and criu cannot create it";
-	if (t->code == MAKETMPFS && !linuxrec_find(&m->root->rec, t->archive,
-	    &f))
-		return "its files are not in the snapshot";
-	return NULL;
+	return t->code != MAKETMPFS || makemount_archive(m, t, &f) ? NULL :
+	    "its files are not in the snapshot";
 }
 
 /*
@@ -127,14 +144,14 @@ covered_leave(struct criumake *m, struct makemount *t)
 	const struct makemounts *l = &m->inside;
 	size_t i;
 
-	if (SEEK(l->v, l->n, x->parent == t->id &&
+	if (t->top || SEEK(l->v, l->n, x->parent == t->id &&
 	    strcmp(x->point, t->point) == 0) == NULL)
 		return 0;
 	for (i = 0; i < l->n; i++)
 		if (l->v[i].parent == t->id)
 			l->v[i].parent = t->parent;
 	t->left = true;
-	return make_note(m, m->root, NULL, "the mount on %s, of type %s, "
+	return make_note(m, t->in, NULL, "the mount on %s, of type %s, "
 	    "which another mount covers, is not restored", t->point, t->type) ==
 	    -1 ? -1 : 1;
 }
@@ -168,9 +185,12 @@ mount_judge(struct criumake *m, struct makemount *t)
 		why = made_obstacle(m, t);
 	if (why != NULL && (rc = covered_leave(m, t)) != 0)
 		return rc == -1 ? -1 : 0;
+	if (why != NULL && t->top)
+		return make_never(m, t->in, "the root of its mount namespace, "
+		    "of type %s: %s: cannot be restored", t->type, why);
 	if (why != NULL) {
 		t->left = true;
-		return make_refuse(m, m->root, NULL, WHY_MOUNT, "mount of "
+		return make_refuse(m, t->in, NULL, WHY_MOUNT, "mount of "
 		    "%s, of type %s, on %s: %s", t->source, t->type,
 		    t->point, why);
 	}
@@ -179,32 +199,36 @@ mount_judge(struct criumake *m, struct makemount *t)
 		return 0;
 	t->master = 0;
 	t->flags &= ~(uint32_t)MAKESLAVE;
-	return make_note(m, m->root, NULL, "new mounts outside its mount "
+	return make_note(m, t->in, NULL, "new mounts outside its mount "
 	    "namespace no longer appear on %s when it is restored",
 	    t->point);
 }
 
 /*
- * Set m->inside.top to the mount on /. If there is not exactly one such mount,
- * record that the processes cannot be restored.
+ * Find the mount on / among the mounts that the record of t lists. If there is
+ * not exactly one such mount, record that t cannot be restored.
  */
 static int
-top_find(struct criumake *m)
+top_find(struct criumake *m, const struct maketask *t)
 {
 	struct makemounts *l = &m->inside;
+	struct makemount *top;
 	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].point, "/") != 0)
+	for (i = 0, top = NULL; i < l->n; i++)
+		if (l->v[i].in != t || strcmp(l->v[i].point, "/") != 0)
 			continue;
-		else if (l->top == NULL)
-			l->top = &l->v[i];
+		else if (top == NULL)
+			top = &l->v[i];
 		else
-			return make_never(m, m->root, "another mount covers "
+			return make_never(m, t, "another mount covers "
 			    "the root of its mount namespace: cannot be "
 			    "restored");
-	return l->top != NULL ? 0 : make_never(m, m->root, "the root of its "
-	    "mount namespace is not in the snapshot: cannot be restored");
+	if (top == NULL)
+		return make_never(m, t, "the root of its mount namespace is "
+		    "not in the snapshot: cannot be restored");
+	top->top = true;
+	return 0;
 }
 
 /*
@@ -253,10 +277,45 @@ top_judge(struct criumake *m)
 }
 
 /*
- * Read the mounts of the root process, and decide how to restore each. Return 1
- * on success. Return 0 if there are no mounts to restore: the record has none,
- * or a recorded reason prevents the restore. Return -1 with errstr set on
- * error.
+ * Read the mounts of the namespaces of all processes. Set the member "mounts"
+ * of each process. Number the namespaces, that of the root process first.
+ */
+static int
+spaces_read(struct criumake *m)
+{
+	struct maketask *t, *in;
+	struct recfile f;
+	uint32_t last;
+	size_t i;
+
+	last = MADE_MORE - 1;
+	for (i = 0; i < m->norder; i++) {
+		t = m->order[i];
+		in = m->root;
+		if (t != m->root && linuxrec_find(&t->rec, "ns/mnt", &f))
+			in = maketask_beside(m, t, "ns/mnt", "mounts/inside");
+		if (in == NULL || in->mountsid != 0) {
+			t->mounts = in;
+			continue;
+		}
+		in->mountsid = t == m->root ? MADE_ID : ++last;
+		if (makemounts_read(&m->inside, in, "mounts/inside") == -1 ||
+		    top_find(m, in) == -1)
+			return -1;
+		t->mounts = in;
+	}
+	for (i = 0; i < m->inside.n; i++)
+		if (m->inside.v[i].top && m->inside.v[i].in->mountsid ==
+		    MADE_ID)
+			m->inside.top = &m->inside.v[i];
+	return 0;
+}
+
+/*
+ * Read the mounts of all processes, and decide how to restore each. Return 1
+ * on success. Return 0 if there are no mounts to restore: the record of the
+ * root process has none, or a recorded reason prevents the restore. Return -1
+ * with errstr set on error.
  */
 int
 makemount_read(struct criumake *m)
@@ -266,9 +325,8 @@ makemount_read(struct criumake *m)
 
 	if (!linuxrec_find(&m->root->rec, "mounts/inside", &f))
 		return 0;
-	if (makemounts_read(&m->inside, m->root, "mounts/inside") == -1 ||
-	    makemounts_read(&m->outside, m->root, "mounts/outside") == -1 ||
-	    top_find(m) == -1)
+	if (spaces_read(m) == -1 ||
+	    makemounts_read(&m->outside, m->root, "mounts/outside") == -1)
 		return -1;
 	if (m->fatal)
 		return 0;
@@ -314,7 +372,7 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return true if the mount namespace that criu creates lacks the mount with
+ * Return true if the mount namespaces that criu creates lack the mount with
  * this ID, because it was in another namespace or is left out. Return false if
  * id is 0 (unknown), or if criu creates no mount namespace.
  */
@@ -330,44 +388,73 @@ makemount_lacks(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the mount that path is on, or NULL if criu creates no mount namespace.
+ * Return the mount that path is on, among the mounts that the record of in
+ * lists. Return NULL if criu creates no mount namespace.
  */
 static const struct makemount *
-path_mount(const struct criumake *m, const char *path)
+path_mount(const struct criumake *m, const struct maketask *in,
+    const char *path)
 {
 	const struct makemount *t, *best;
 	size_t i;
 
-	best = m->inside.top;
-	for (i = 0; best != NULL && i < m->inside.n; i++) {
+	for (i = 0, best = NULL; makemount_space(m) && i < m->inside.n; i++) {
 		t = &m->inside.v[i];
-		if (!t->left && path_isbelow(path, t->point) &&
-		    strlen(t->point) >= strlen(best->point))
+		if (t->in == in && !t->left && path_isbelow(path, t->point) &&
+		    (best == NULL || strlen(t->point) >= strlen(best->point)))
 			best = t;
 	}
 	return best;
 }
 
 /*
- * Return true if path is on a file system for POSIX message queues.
+ * Return true if path is on a file system for POSIX message queues. in is as in
+ * path_mount().
  */
 bool
-makemount_isqueues(const struct criumake *m, const char *path)
+makemount_isqueues(const struct criumake *m, const struct maketask *in,
+    const char *path)
 {
-	const struct makemount *t = path_mount(m, path);
+	const struct makemount *t = path_mount(m, in, path);
 
 	return t != NULL && t->code == MAKEMQUEUE;
 }
 
 /*
- * Set *id to the ID of the mount that path is on, and *has to true. If criu
- * creates no mount namespace, set *has to false and leave *id alone.
+ * Return true if path, as seen in the namespace of the mount with this ID, is
+ * on another mount, which covers the file. Return false if id is unknown.
+ */
+bool
+makemount_covers(const struct criumake *m, uint64_t id, const char *path)
+{
+	const struct makemount *t;
+
+	t = makemount_space(m) ? mount_find(&m->inside, id) : NULL;
+	return t != NULL && path_mount(m, t->in, path) != t;
+}
+
+/*
+ * Return the process whose record lists the mount with this ID. If id is
+ * unknown, return the process whose record lists the mounts of t.
+ */
+const struct maketask *
+makemount_in(const struct criumake *m, uint64_t id, const struct maketask *t)
+{
+	const struct makemount *found = mount_find(&m->inside, id);
+
+	return found == NULL ? t->mounts : found->in;
+}
+
+/*
+ * Set *id to the ID of the mount that path is on, and *has to true. in is as in
+ * path_mount(). If criu creates no mount namespace, set *has to false and leave
+ * *id alone.
  */
 void
-makemount_path(const struct criumake *m, const char *path,
-    protobuf_c_boolean *has, int32_t *id)
+makemount_path(const struct criumake *m, const struct maketask *in,
+    const char *path, protobuf_c_boolean *has, int32_t *id)
 {
-	const struct makemount *t = path_mount(m, path);
+	const struct makemount *t = path_mount(m, in, path);
 
 	if ((*has = t != NULL))
 		*id = (int32_t)t->id;

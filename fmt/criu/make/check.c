@@ -9,15 +9,31 @@
 #include "bisect.h"
 
 /*
- * Record an obstacle if the leader of t's session is not restored. However, if
- * t and the root process are in the same session, and the root process is not
- * the first in its pid namespace, record only a note that the processes join
- * criu's session.
+ * Return true if criu creates the session of t, whose leader has exited: t was
+ * left to the init of the pid namespace, or to a process in the same session of
+ * which this is true (prepare_pstree_ids() in criu's pstree.c).
+ */
+static bool
+is_leftover(const struct criumake *m, const struct maketask *t)
+{
+	if (!maketask_isinit(m->root) || t->sid == 0)
+		return false;
+	while (t->parent != NULL && t->parent != m->root &&
+	    t->parent->sid == t->sid)
+		t = t->parent;
+	return t->parent != NULL && t->parent == m->root;
+}
+
+/*
+ * Record an obstacle if the leader of t's session is not restored, and criu
+ * does not create the session without it. However, if t and the root process
+ * are in the same session, and the root process is not the first in its pid
+ * namespace, record only a note that the processes join criu's session.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
 {
-	if (maketask_leader(m, t->sid) != NULL)
+	if (maketask_leader(m, t->sid) != NULL || is_leftover(m, t))
 		return 0;
 	if (maketask_isinit(m->root))
 		return make_refuse(m, t, NULL, WHY_NEVER, "the leader of its "
@@ -39,12 +55,12 @@ session_check(struct criumake *m, const struct maketask *t)
 
 /*
  * Record an obstacle for each kind of namespace in which t and the root process
- * differ.
+ * differ, except mount namespaces: see makespaces_check().
  */
 static int
 namespaces_check(struct criumake *m, const struct maketask *t)
 {
-	static const char *const kind[] = { "ipc", "mnt", "net", "pid", "time",
+	static const char *const kind[] = { "ipc", "net", "pid", "time",
 	    "user", "uts" };
 	struct recfile f, g;
 	char name[16];

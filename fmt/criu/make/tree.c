@@ -161,7 +161,7 @@ maketree_ids(struct criumake *m, struct maketask *t)
 
 	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
 	ids.files_id = maketask_id(t->files);
-	makespaces_ids(m, &ids, false);
+	makespaces_ids(m, &ids, t);
 	return make_message(m, CRIU_IDS, &ids.base, "ids-%u.img", t->pid);
 }
 
@@ -268,7 +268,7 @@ maketree_write(struct criumake *m)
 	    makemount_write(m) == -1 || makecgroup_write(m) == -1)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
-	makespaces_ids(m, &ids, true);
+	makespaces_ids(m, &ids, NULL);
 	inv.img_version = 2;
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;

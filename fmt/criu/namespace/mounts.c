@@ -44,11 +44,24 @@ files_write(struct criumake *m, const struct makemount *t)
 	    t->dev);
 	if (PSEEK(m->out->v, m->out->n, strcmp(x->name, name) == 0) != NULL)
 		return 0;
-	if (!linuxrec_find(&m->root->rec, t->archive, &f))
+	if (!makemount_archive(m, t, &f))
 		return errstr_set("no %s", t->archive);
 	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)
 		return -1;
 	return packed_add(&im->b, f.data, f.len);
+}
+
+/*
+ * Return the name of external mount t in criu's option --external: its mount
+ * point, after the number of its namespace if that is not the namespace of the
+ * root process. The caller frees the name. Return NULL with errstr set on
+ * error.
+ */
+static char *
+external_key(const struct makemount *t)
+{
+	return t->in->mountsid == MADE_ID ? str_dup(t->point) :
+	    str_printf("%" PRIu32 ":%s", t->in->mountsid, t->point);
 }
 
 /*
@@ -59,7 +72,7 @@ static int
 command_report(struct criumake *m)
 {
 	const struct makemounts *l = &m->inside;
-	char *word;
+	char *key, *word;
 	size_t i;
 
 	make_word(m, "--root", l->top->outside != NULL ? l->top->outside :
@@ -67,8 +80,11 @@ command_report(struct criumake *m)
 	for (i = 0; i < l->n; i++) {
 		if (!l->v[i].external)
 			continue;
-		if ((word = str_printf("mnt[%s]:%s", l->v[i].point,
-		    l->v[i].outside)) == NULL)
+		key = external_key(&l->v[i]);
+		word = key == NULL ? NULL : str_printf("mnt[%s]:%s", key,
+		    l->v[i].outside);
+		free(key);
+		if (word == NULL)
 			return -1;
 		make_word(m, "--external", word);
 		free(word);
@@ -77,25 +93,23 @@ command_report(struct criumake *m)
 }
 
 /*
- * Write the images of all mounts. Return 0, or -1 with errstr set.
+ * Write the image of the mounts that the record of in lists.
  */
-int
-makemount_write(struct criumake *m)
+static int
+space_write(struct criumake *m, const struct maketask *in)
 {
 	const struct makemount *t;
 	Criu__Mnt e = CRIU__MNT__INIT;
 	struct made *im;
 	size_t i;
 
-	if (!makemount_space(m))
-		return 0;
-	if ((im = make_image(m, CRIU_MNTS, "mountpoints-%d.img", MADE_ID)) ==
-	    NULL)
+	if ((im = make_image(m, CRIU_MNTS, "mountpoints-%u.img",
+	    in->mountsid)) == NULL)
 		return -1;
 	e.has_shared_id = e.has_master_id = e.has_sb_flags = true;
 	for (i = 0; i < m->inside.n; i++) {
 		t = &m->inside.v[i];
-		if (t->left)
+		if (t->left || t->in != in)
 			continue;
 		e.fstype = t->code;
 		e.mnt_id = t->id;
@@ -109,12 +123,32 @@ makemount_write(struct criumake *m)
 		e.shared_id = t->shared;
 		e.master_id = t->master;
 		e.sb_flags = t->system;
-		e.ext_key = t->external ? t->point : NULL;
+		e.ext_key = NULL;
+		if (t->external && (e.ext_key = external_key(t)) == NULL)
+			return -1;
 		criuimg_add(&im->b, &e.base);
+		free(e.ext_key);
 		if (t->code == MAKETMPFS && t->outside == NULL &&
 		    t != m->inside.top && strcmp(t->root, "/") == 0 &&
 		    files_write(m, t) == -1)
 			return -1;
 	}
+	return 0;
+}
+
+/*
+ * Write the images of all mounts. Return 0, or -1 with errstr set.
+ */
+int
+makemount_write(struct criumake *m)
+{
+	size_t i;
+
+	if (!makemount_space(m))
+		return 0;
+	for (i = 0; i < m->inside.n; i++)
+		if (m->inside.v[i].top && space_write(m, m->inside.v[i].in) ==
+		    -1)
+			return -1;
 	return command_report(m);
 }

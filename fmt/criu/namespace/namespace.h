@@ -53,7 +53,8 @@ void		 makecgroup_free(struct criumake *);
 enum { CRIUS_IDS = 1 }; /* ID of the namespaces and cgroups of criu itself */
 
 int		 makespaces_check(struct criumake *);
-void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
+void		 makespaces_ids(const struct criumake *, Criu__Ids *,
+		    const struct maketask *);
 void		 makespaces_made(struct criumake *);
 int		 makespaces_write(struct criumake *);
 

@@ -15,11 +15,12 @@
  *		(netspace.c)
  *	cgroup	if they were in another one than snap, and cgroups are restored
  *		(cgroups.c)
- *	mnt	if the root process is an init, and the record has its mounts
- *		(mounts.c)
+ *	mnt	if the root process is an init, and the record has its mounts;
+ *		then also each other one that a process is in (mounts.c)
  */
 #include "namespace.h"
 
+#include <inttypes.h>
 #include <sched.h>
 
 static bool
@@ -64,15 +65,38 @@ users_check(struct criumake *m)
 }
 
 /*
+ * Record that a process cannot be restored if it is in another mount namespace
+ * than the root process, and criu does not create both.
+ */
+static int
+mounts_check(struct criumake *m)
+{
+	const struct maketask *t;
+	struct recfile f;
+	size_t i;
+
+	for (i = 0; i < m->norder; i++) {
+		t = m->order[i];
+		if (linuxrec_find(&t->rec, "ns/mnt", &f) &&
+		    linuxrec_find(&m->root->rec, "ns/mnt", &f) &&
+		    !maketask_same(t, m->root, "ns/mnt") &&
+		    (!makemount_space(m) || t->mounts == NULL) &&
+		    make_never(m, t, "in another mnt namespace than process %"
+		    PRIu64 ": cannot be restored", m->root->proc->pid) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * Record a reason for each namespace of the root process that differs from
  * snap's and that criu cannot create. The process would be restored in criu's
  * namespace, where it would find different files and objects. Record no reason
  * if the process is not an init (the first process of a pid namespace): the
- * user can create namespaces and start criu in them. Return 0, or -1 with
- * errstr set.
+ * user can create namespaces and start criu in them.
  */
-int
-makespaces_check(struct criumake *m)
+static int
+root_check(struct criumake *m)
 {
 	char *text, *name, *rest;
 	bool made;
@@ -107,11 +131,23 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids to those of criu itself if own is true,
- * otherwise to those of the processes.
+ * Record a reason for each namespace that cannot be restored: one of the root
+ * process, or a mount namespace of another process. Return 0, or -1 with errstr
+ * set.
+ */
+int
+makespaces_check(struct criumake *m)
+{
+	return root_check(m) == -1 ? -1 : mounts_check(m);
+}
+
+/*
+ * Set the namespace IDs in ids to those of process t, or to those of criu
+ * itself if t is NULL.
  */
 void
-makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
+makespaces_ids(const struct criumake *m, Criu__Ids *ids,
+    const struct maketask *t)
 {
 	static const struct {
 		const char	*field;
@@ -127,7 +163,8 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 
 	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
 		id = !(m->made & kind[i].flag) ? makens_id(m, kind[i].flag) :
-		    own ? CRIUS_IDS : MADE_ID;
+		    t == NULL ? CRIUS_IDS :
+		    kind[i].flag != CLONE_NEWNS ? MADE_ID : t->mounts->mountsid;
 		if (id != 0)
 			MSG_FILL(ids, kind[i].field, &id);
 	}

@@ -135,7 +135,7 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 	n.timed = true;
 	n.atime = v[5];
 	n.mtime = v[6];
-	return makereg_path(m, path, id) == -1 ||
+	return makereg_path(m, t->mounts, path, id) == -1 ||
 	    makeghost_add(m, *id, NULL, &n) == -1 ? -1 : 1;
 }
 
@@ -161,7 +161,7 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 		rc = gone_get(m, t, name, path, id);
 		path[n - (sizeof gone - 1)] = ' ';
 	} else if (n > 0 && *path == '/')
-		rc = makereg_path(m, path, id) == -1 ? -1 : 1;
+		rc = makereg_path(m, t->mounts, path, id) == -1 ? -1 : 1;
 	if (rc == 0)
 		rc = make_never(m, t, "its %s is %s: cannot be restored", name,
 		    n == 0 ? "not known" :

@@ -129,7 +129,7 @@ bool
 makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
 {
 	return f->path != NULL && makemount_lacks(m, f->mount) &&
-	    makemount_isqueues(m, f->path);
+	    f->user != NULL && makemount_isqueues(m, f->user->mounts, f->path);
 }
 
 /*
@@ -145,6 +145,8 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 		    "newly created";
 	if (makemount_lacks(m, f->mount))
 		return "a file of another mount namespace";
+	if (makemount_covers(m, f->mount, f->path))
+		return "a file that another mount covers";
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
 	if (f->type == KIND_LINK && f->leads == NULL)

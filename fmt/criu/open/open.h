@@ -67,7 +67,8 @@ int		 makeghost_add(struct criumake *, uint32_t, struct proc *,
 /* regular.c */
 int		 makereg_open(struct criumake *, const struct makeopen *,
 		    uint32_t, bool);
-int		 makereg_path(struct criumake *, const char *, uint32_t *);
+int		 makereg_path(struct criumake *, const struct maketask *,
+		    const char *, uint32_t *);
 int		 makereg_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, uint32_t *);
 

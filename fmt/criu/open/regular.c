@@ -12,23 +12,26 @@
 #define DELETED " (deleted)"
 
 /*
- * Add file r to files.img. f is the open file, or NULL if r is only mapped or
- * is a directory of a process.
+ * Add file r to files.img. Its name is a path in the mount namespace of in
+ * (makemount_path()). f is the open file, or NULL if r is only mapped or is a
+ * directory of a process.
  */
 static void
-reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
+reg_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
+    const struct makeopen *f)
 {
-	makemount_path(m, r->name, &r->has_mnt_id, &r->mnt_id);
+	makemount_path(m, in, r->name, &r->has_mnt_id, &r->mnt_id);
 	makeopen_entry(m, f, FD_REG, offsetof(Criu__FileEntry, reg), r->id,
 	    &r->base);
 }
 
 /*
  * Add the directory or deleted file at path to files.img, and set *id to its
- * number. Return 0, or -1 with errstr set.
+ * number. in is as in makemount_path(). Return 0, or -1 with errstr set.
  */
 int
-makereg_path(struct criumake *m, const char *path, uint32_t *id)
+makereg_path(struct criumake *m, const struct maketask *in, const char *path,
+    uint32_t *id)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
 	char *copy;
@@ -37,7 +40,7 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 		return -1;
 	r.id = *id = ++m->lastid;
 	r.name = copy;
-	reg_add(m, &r, NULL);
+	reg_add(m, &r, in, NULL);
 	free(copy);
 	return 0;
 }
@@ -55,7 +58,7 @@ gone_find(const struct criumake *m, uint64_t dev, uint64_t ino, bool linked)
 }
 
 /*
- * Add file r, whose name r->name was deleted, to files.img. f is as in
+ * Add file r, whose name r->name was deleted, to files.img. in and f are as in
  * reg_add(), content and n are as in makeghost_add().
  *
  * criu creates the inode as NAME.cr.ID.ghost. To open a file, it links the
@@ -66,19 +69,19 @@ gone_find(const struct criumake *m, uint64_t dev, uint64_t ino, bool linked)
  * process has open.
  */
 static int
-gone_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f,
-    struct proc *content, const struct makeinode *n)
+gone_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
+    const struct makeopen *f, struct proc *content, const struct makeinode *n)
 {
 	char *name = r->name;
 	struct makeghost *g;
 	uint32_t id;
 
 	if (gone_find(m, n->dev, n->ino, false) == NULL) {
-		reg_add(m, r, f);
+		reg_add(m, r, in, f);
 		return makeghost_add(m, r->id, content, n);
 	}
 	if ((g = makeghost_find(m, n)) == NULL) {
-		if (makereg_path(m, name, &id) == -1 ||
+		if (makereg_path(m, in, name, &id) == -1 ||
 		    makeghost_add(m, id, content, n) == -1)
 			return -1;
 		g = &m->ghost[m->nghost - 1];
@@ -89,7 +92,7 @@ gone_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f,
 		}
 	}
 	r->name = g->name;
-	reg_add(m, r, f);
+	reg_add(m, r, in, f);
 	r->name = name;
 	return 0;
 }
@@ -105,6 +108,7 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
     bool bare)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	const struct maketask *in = makemount_in(m, f->mount, f->user);
 	struct makeinode n;
 	const uint64_t *v;
 
@@ -122,11 +126,11 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	/* the user may pass criu a descriptor with the deleted name */
 	r.has_ext = r.ext = f->linked;
 	if (f->v[OK_DELETED][0] == 0) {
-		reg_add(m, &r, f);
+		reg_add(m, &r, in, f);
 		return 0;
 	}
 	makeghost_inode(&n, f);
-	return gone_add(m, &r, f, makereg_content(m, n.dev, n.ino), &n);
+	return gone_add(m, &r, in, f, makereg_content(m, n.dev, n.ino), &n);
 }
 
 /*
@@ -209,6 +213,28 @@ newlines_put(char *path)
 }
 
 /*
+ * Set *mount to the ID of the mount of the file that t has mapped at v, or to 0
+ * if it is unknown. Return 0, or -1 with errstr set.
+ */
+static int
+mapped_mount(const struct maketask *t, const struct vma *v, uint64_t *mount)
+{
+	struct words w;
+	uint64_t n[2];
+	int rc;
+
+	*mount = 0;
+	rc = words_open(&w, &t->rec, t->proc->pid, "mounts/maps");
+	while (rc != -1 && (rc = words_next(&w)) == 1)
+		if (!words_form(&w, 0, "xd", n))
+			rc = words_bad(&w, "address (x) mount");
+		else if (n[0] == v->start)
+			*mount = n[1];
+	words_close(&w);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
  * Add the file that t has mapped at v to files.img, and set x->id to its
  * number. Return 1 on success, 0 if it cannot be restored (the reason is
  * recorded), or -1 with errstr set.
@@ -254,12 +280,12 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	rc = 1;
 	if (gone && linked == NULL) {
-		if (gone_add(m, &r, NULL, content, &(struct makeinode){
-		    .dev = v->dev, .ino = v->ino,
+		if (gone_add(m, &r, x->mounts, NULL, content,
+		    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
 		    .mode = S_IFREG | 0755 }) == -1)
 			rc = -1;
 	} else
-		reg_add(m, &r, NULL);
+		reg_add(m, &r, x->mounts, NULL);
 	free(r.name);
 	return rc;
 }
@@ -273,12 +299,21 @@ int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
     uint32_t *id)
 {
+	const struct maketask *in;
 	struct makeregfile *f;
+	uint64_t mount;
 	int rc;
 
 	*id = 0;
+	if (mapped_mount(t, v, &mount) == -1)
+		return -1;
+	if (makemount_lacks(m, mount))
+		return make_unmapped(m, t, v, WHY_OTHER,
+		    "a file of another mount namespace");
+	in = makemount_in(m, mount, t);
 	f = SEEK(m->regfile, m->nregfile, x->dev == v->dev &&
-	    x->ino == v->ino && strcmp(x->path, v->name) == 0);
+	    x->ino == v->ino && x->mounts == in &&
+	    strcmp(x->path, v->name) == 0);
 	if (f != NULL) {
 		*id = f->id;
 		return f->id != 0;
@@ -286,7 +321,8 @@ makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (VEC_ROOM(m->regfile, m->nregfile) == -1)
 		return -1;
 	f = &m->regfile[m->nregfile];
-	*f = (struct makeregfile){ .dev = v->dev, .ino = v->ino };
+	*f = (struct makeregfile){ .dev = v->dev, .ino = v->ino,
+	    .mounts = in };
 	if ((f->path = str_dup(v->name)) == NULL)
 		return -1;
 	m->nregfile++;

@@ -7,9 +7,10 @@
 enum { EXTERNAL = 1 };		/* USK_EXTERN from criu's sk-unix.c */
 
 /*
- * Set the file permissions in p to those of the path that socket f is bound to.
- * If the path is relative, also set the directory that it is relative to. Do
- * nothing if f is not bound to a path.
+ * Set the file permissions in p to those of the path that socket f is bound to,
+ * and its mount namespace if that is not the root process's. If the path is
+ * relative, also set the directory that it is relative to. Do nothing if f is
+ * not bound to a path.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
@@ -22,6 +23,11 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 	if ((dir = msgs_get(&m->msgs, PATH_MAX, 1)) == NULL)
 		return -1;
 	(void)makeopen_dir(f, dir, PATH_MAX);
+	/* criu could not change the namespace of a process with a helper for
+	   a session (init_pstree_helper() in its pstree.c) */
+	if (f->user->mounts != m->root->mounts)
+		makemount_path(m, f->user->mounts, "/", &p->has_mnt_id,
+		    &p->mnt_id);
 	if (*dir != '\0')
 		p->name_dir = dir;
 	p->has_deleted = p->deleted = f->v[OK_DELETED][0] != 0;

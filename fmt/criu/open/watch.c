@@ -67,14 +67,16 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set h to the handle and path of the file in line l, which is a watch or a
- * mark.
+ * Set h to the handle and path of the file in line l of f, which is a watch or
+ * a mark.
  */
 static int
-handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
+handle_set(struct criumake *m, Criu__FileHandle *h, const struct makeopen *f,
+    const struct openline *l)
 {
 	enum { WORDS = 16 }; /* number of words that criu requires in a handle:
 				see its images/fh.proto */
+	int32_t mount;
 	size_t i;
 
 	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)
@@ -85,6 +87,11 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 		h->handle[i / 8] |= (uint64_t)l->bytes[i] << i % 8 * 8;
 	/* criu knows a deleted file by its device and inode */
 	h->path = strcmp(l->text[0], GONE) == 0 ? NULL : l->text[0];
+	if (h->path != NULL) {
+		makemount_path(m, f->user->mounts, h->path, &h->has_mnt_id,
+		    &mount);
+		h->mnt_id = h->has_mnt_id ? (uint32_t)mount : 0;
+	}
 	return 0;
 }
 
@@ -110,7 +117,7 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 		w[i].id = f->id;
 		makeline_fill(&l[i], &w[i].base);
 		if (MSG_PART(&m->msgs, &w[i], f_handle) == NULL ||
-		    handle_set(m, w[i].f_handle, &l[i]) == -1)
+		    handle_set(m, w[i].f_handle, f, &l[i]) == -1)
 			return -1;
 	}
 	SORT(p->wd, p->n_wd, wd_cmp);
@@ -178,24 +185,30 @@ makefanotify_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set e to the mark that line l describes.
+ * Set e to the mark that line l of f describes.
  */
 static int
-mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
+mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct makeopen *f,
+    const struct openline *l)
 {
+	protobuf_c_boolean has;
+	int32_t mount = 0;
+
 	e->type = l->key == OK_MOUNTMARK ? TYPE_MOUNT : TYPE_INODE;
 	makeline_fill(l, &e->base);
 	if (l->key == OK_MOUNTMARK) {
 		if (MSG_PART(&m->msgs, e, me) == NULL)
 			return -1;
 		e->me->path = l->text[0];
+		makemount_path(m, f->user->mounts, l->text[0], &has, &mount);
+		e->me->mnt_id = (uint32_t)mount;
 		return 0;
 	}
 	if (MSG_PART(&m->msgs, e, ie) == NULL ||
 	    MSG_PART(&m->msgs, e->ie, f_handle) == NULL)
 		return -1;
 	makeline_fill(l, &e->ie->base);
-	return handle_set(m, e->ie->f_handle, l);
+	return handle_set(m, e->ie->f_handle, f, l);
 }
 
 /*
@@ -212,7 +225,7 @@ makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 	mark = MSG_MANY(&m->msgs, (Criu__Fanotify *)msg, mark, f->nline);
 	for (i = 0; mark != NULL && i < f->nline; i++) {
 		mark[i].id = f->id;
-		if (mark_set(m, &mark[i], &f->line[i]) == -1)
+		if (mark_set(m, &mark[i], f, &f->line[i]) == -1)
 			return -1;
 	}
 	return mark == NULL ? -1 : 0;

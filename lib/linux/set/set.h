@@ -284,6 +284,10 @@ struct live {
 	uint64_t	 vdsolen;	/* length of our [vdso] in bytes; 0: not
 					   looked for yet */
 	struct liveopts	 opts;
+	struct lproc	*init;	/* borrowed; first process that is the init of a
+				   pid namespace other than ours, or NULL; see
+				   restore/namespace/mntspace.c */
+	bool		 initsought; /* "init" is set */
 	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones; see
 				     clone/clone.c */

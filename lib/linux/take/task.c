@@ -117,18 +117,6 @@ record_innermost(const struct filelist *l, uint64_t *num)
 }
 
 /*
- * Return true if the process of record l is init of a PID namespace that is not
- * ours.
- */
-static bool
-record_isinit(const struct filelist *l)
-{
-	uint64_t pid;
-
-	return record_innermost(l, &pid) > 1 && pid == 1;
-}
-
-/*
  * If a process is in a PID namespace other than ours, record the process ID
  * that its parent has in that namespace, or 0 if the parent is outside. t is
  * the task of the process, and l its record.
@@ -181,6 +169,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	struct task *t = &p->task;
 	const struct file *f;
 	enum step before;
+	uint64_t pid;
 
 	regs_general(leader, to);
 	filelist_join(to, &leader->seen);
@@ -201,7 +190,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_read(l, p);
 	sysv_record(l, p, t, to);
-	if (record_isinit(to) && !l->opts.no_inject && p->core == NULL)
+	if (record_innermost(to, &pid) > 1 && !l->opts.no_inject &&
+	    p->core == NULL)
 		mntspace_record(l, p, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);

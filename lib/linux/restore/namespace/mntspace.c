@@ -225,15 +225,74 @@ mntvisit_serve(struct serving *s)
 }
 
 /*
+ * Return the file called name in the record of process p. Return NULL if it has
+ * not been read.
+ */
+static const struct file *
+record_find(const struct lproc *p, const char *name)
+{
+	const struct lthread *t = TAILQ_FIRST(&p->threads);
+	const struct file *f;
+
+	f = t == NULL ? NULL : filelist_find(&t->rec, name);
+	if (f == NULL)
+		f = filelist_find(&p->links, name);
+	return f != NULL || t == NULL ? f : filelist_find(&t->seen, name);
+}
+
+/*
+ * Set l->init.
+ */
+static void
+init_find(struct live *l)
+{
+	const struct file *f;
+	struct lproc *p;
+	uint64_t pid;
+
+	if (l->initsought)
+		return;
+	l->initsought = true;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		f = record_find(p, "status");
+		if (f != NULL && status_inner(f->data, f->len, "NSpid",
+		    &pid) > 1 && pid == 1) {
+			l->init = p;
+			return;
+		}
+	}
+}
+
+/*
+ * Return true if the process of record rec and process p are in one mount
+ * namespace.
+ */
+static bool
+is_beside(const struct filelist *rec, const struct lproc *p)
+{
+	const struct file *f = filelist_find(rec, "ns/mnt"), *g;
+
+	g = record_find(p, "ns/mnt");
+	return f != NULL && g != NULL && f->len == g->len &&
+	    memcmp(f->data, g->data, f->len) == 0;
+}
+
+/*
  * Add to rec, the record of process p, what is needed to re-create the mount
- * namespace of p (snap-linux(6), mounts). Do nothing if the namespace is ours,
- * or if l has recorded it for an earlier process. p must be stopped.
+ * namespace of p (snap-linux(6), mounts). Do nothing if l has no init with
+ * which it is re-created. Leave out the mounts if the namespace is ours, or if
+ * l has recorded it for an earlier process. p must be stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)
 {
 	const struct file *f;
 
+	init_find(l);
+	if (l->init == NULL)
+		return;
+	if (!is_beside(rec, l->init))
+		mapmounts_record(p, rec);
 	if (space_isnew(l, rec, "mnt") && space_ask(p, mntvisit_serve,
 	    "its mounts", why, rec) == 0 &&
 	    (f = filelist_find(rec, why)) != NULL)

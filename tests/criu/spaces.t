@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# A container whose processes are in several mount namespaces: each is restored
+# in one like its own, with its files.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# spaces PID: how many mount namespaces PID and its children are in, and what is
+# mounted on /mnt and /opt for each
+spaces() {
+	local p
+
+	for p in "$1" $(cat "/proc/$1/task/$1/children"); do
+		readlink "/proc/$p/ns/mnt"
+	done | sort -u | wc -l
+	for p in "$1" $(cat "/proc/$1/task/$1/children"); do
+		cut -d' ' -f4,5 "/proc/$p/mountinfo" | grep ' /mnt$\| /opt$' |
+		    sort | tr '\n' ' '
+		echo
+	done | sort
+}
+
+in=(unshare --fork --pid --mount --uts --ipc --mount-proc)
+start "$here/spaces.py"
+in=(env)
+outside=$pid
+pid=$(only_child "$pid")
+until_true longer 80
+is "$(cut -d' ' -f1 "$log" | sort -u | tr '\n' ' ')" 'init left one other ' \
+    'four processes'
+spaces "$pid" >"$tmp/spaces"
+is "$(head -n 1 "$tmp/spaces")" 4 'in four mount namespaces'
+take "$tmp/there" -r
+end_init "$outside"
+restore "$tmp/there" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on 'several mount namespaces'
+is "$(spaces "$pid")" "$(cat "$tmp/spaces")" 'in as many, with the same mounts'
+kill -KILL "$pid"
+finish 7
