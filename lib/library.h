@@ -742,6 +742,8 @@ struct liveopts {
 	bool	 clone;		/* use clones, so that the processes are
 				   released before their memory is read; not
 				   with no_inject */
+	bool	 yield;		/* with clone: after the release, raise our
+				   nice value */
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */

@@ -144,6 +144,7 @@ job_parse(int argc, char *argv[])
 	if (j->move.dry)	/* -d overrides -k: nothing is killed */
 		j->move.kill = j->move.force = false;
 	j->live.move = j->move.kill;
+	j->live.yield = !j->move.kill;
 	return j;
 }
 

@@ -20,6 +20,9 @@
 #include "linux/take/take.h"
 #include "live.h"
 #include "state/state.h"
+#include "worker.h"
+
+#include <sys/resource.h>
 
 #include <sched.h>
 #include <signal.h>
@@ -35,6 +38,8 @@ enum {
 				   stopped are in state D */
 	LONG_US = 1000,		/* nap after which to look why threads do not
 				   stop */
+	YIELD_NICE = 10,	/* with 19, a busy machine would hardly run us,
+				   and clones would live too long */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };
@@ -79,6 +84,34 @@ live_unboost(struct live *l)
 	(void)sched_setscheduler(h->tid, h->policy, &none);
 	proxy_boost(false);
 	h->tid = 0;
+}
+
+/*
+ * Raise the nice value of this process, so that it takes no processor from the
+ * released processes. Thread pools may have been started before.
+ */
+void
+live_yield(struct live *l)
+{
+	struct sched_boost *h = &l->sched_boost;
+
+	h->nice = getpriority(PRIO_PROCESS, 0);
+	if (h->nice < YIELD_NICE) {
+		workers_nice(YIELD_NICE);
+		h->yields = true;
+	}
+}
+
+/*
+ * Restore the nice value that live_yield() raised. Without CAP_SYS_NICE it
+ * stays raised (setpriority(2)).
+ */
+static void
+live_unyield(struct live *l)
+{
+	if (l->sched_boost.yields)
+		workers_nice(l->sched_boost.nice);
+	l->sched_boost.yields = false;
 }
 
 /*
@@ -465,6 +498,7 @@ live_thaw(struct live *l)
 
 	take_finish(l);
 	live_release(l);
+	live_unyield(l);
 	clones_end(l);
 	live_warnmissed(l);
 	if (l->opts.verbose)

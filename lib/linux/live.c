@@ -108,6 +108,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	if (made) {
 		family_read(l);
 		live_release(l);
+		if (l->opts.yield)
+			live_yield(l);
 		clones_watch(l);
 	}
 	if (prepared_write(l) == -1) {

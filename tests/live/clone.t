@@ -203,6 +203,11 @@ held_end() {
 }
 mkfifo "$tmp/fifo"
 held "the guard is killed"
+nice=$(nice)
+is "$(ps -L -o ni= -p "$taker" | sort -u | tr -d ' ')" \
+    $((nice < 10 ? 10 : nice)) "after the release snap has nice value 10"
+is "$(ps -o ni= -p "$(pgrep -P "$taker" -x snap-guard)" | tr -d ' ')" "$nice" \
+    "its guard, which stops the process, has not"
 kill -KILL "$(pgrep -P "$taker" -x snap-guard)"
 held_end
 is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
@@ -386,4 +391,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 141
+finish 143

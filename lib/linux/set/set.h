@@ -234,6 +234,8 @@ struct sched_boost {		/* real-time scheduling during the stop; see
 	pid_t		 tid;	/* thread with real-time priority; 0: none */
 	int		 policy; /* scheduling policy to be restored; see
 				    sched(7) */
+	bool		 yields; /* the nice value was raised */
+	int		 nice;	/* nice value to be restored */
 };
 
 struct setfile {		/* a file that processes map; see setfile.c */
