@@ -618,6 +618,8 @@ struct criuopts {
 				   for early copies of memory: see EARLY_PID;
 				   the images are restored at once, so none is
 				   synced */
+	bool		 lazy;	/* with early: prepare for criu restore
+				   --lazy-pages, if possible */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
 				   leave out if they cannot be restored (bits
 				   from criu_leave()) */
@@ -657,6 +659,7 @@ struct criustat {		/* amounts of memory, and bytes written */
 				      has them */
 	uint64_t	 zerokb; /* kilobytes of zero pages */
 	uint64_t	 bytes;	/* size of all pages images, in bytes */
+	bool		 lazy;	/* criu lazy-pages can supply the memory */
 };
 
 void		 criu_readopts(struct readopts *o);

@@ -28,7 +28,7 @@ static int devnull;		/* descriptor of /dev/null, for on_end() */
  * pipe at out.
  */
 static void __attribute__((noreturn))
-images_make(struct receiving *r, int (*make)(const char *), const int in[2],
+images_make(struct receiving *r, make_fn make, const int in[2],
     const int out[2])
 {
 	if (dup2(in[0], STDIN_FILENO) == -1 ||
@@ -36,7 +36,7 @@ images_make(struct receiving *r, int (*make)(const char *), const int in[2],
 		_exit(1);
 	/* otherwise we would not see the end of our input */
 	close(in[1]);
-	_exit(make(r->dir) == 0 ? 0 : 1);
+	_exit(make(r->dir, r->canlazy) == 0 ? 0 : 1);
 }
 
 /*
@@ -69,7 +69,7 @@ snapshot_copy(struct receiving *r, int fd)
  * errstr set.
  */
 static int
-images_receive(struct receiving *r, int (*make)(const char *),
+images_receive(struct receiving *r, make_fn make,
     struct buf *command)
 {
 	int in[2], out[2], rc;
@@ -191,7 +191,7 @@ on_end(int sig)
  * outcome, with errstr set unless the processes run.
  */
 static enum outcome
-move(struct receiving *r, int (*make)(const char *))
+move(struct receiving *r, make_fn make)
 {
 	struct buf command = { 0 };
 	enum outcome end = UNDONE;
@@ -211,7 +211,7 @@ move(struct receiving *r, int (*make)(const char *))
  * status.
  */
 int
-receive(const char *dir, int (*make)(const char *))
+receive(const char *dir, make_fn make)
 {
 	struct receiving r = { .dir = NULL };
 	enum outcome end = UNDONE;

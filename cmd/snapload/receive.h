@@ -11,6 +11,12 @@
 /* signals that ask us to end */
 static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
+/* criu option for processes that run before their memory is restored */
+#define LAZY " --lazy-pages"
+
+/* make images in a directory; the second argument is criuopts.lazy */
+typedef int	(*make_fn)(const char *, bool);
+
 struct receiving {		/* a move that is received */
 	const char	*dir;	/* directory of the images */
 	uint8_t		*data;	/* owned; buffer of MAX_FRAME bytes for a
@@ -22,6 +28,9 @@ struct receiving {		/* a move that is received */
 				   script is told to exit */
 	pid_t		 criu;	/* 0: criu was not started, or its end was
 				   noticed */
+	bool		 canlazy; /* criu and the kernel support LAZY */
+	pid_t		 lazy;	/* criu lazy-pages; 0: not started, or its end
+				   was noticed */
 	int		 null;	/* descriptor of /dev/null */
 };
 
@@ -41,7 +50,7 @@ int		 question_check(struct receiving *r);
 bool		 status_read(int pid, struct status *st);
 
 /* receive.c */
-int		 receive(const char *dir, int (*make)(const char *));
+int		 receive(const char *dir, make_fn make);
 
 /* restore.c */
 enum outcome {

@@ -36,6 +36,57 @@ child_wait(pid_t pid)
 }
 
 /*
+ * In a new child process, let the signals that ask us to end be ignored, and
+ * run command with sh(1).
+ */
+static void __attribute__((noreturn))
+criu_exec(struct receiving *r, const char *command)
+{
+	size_t i;
+
+	/* criu ends by itself, when the action script fails */
+	for (i = 0; i < sizeof ending / sizeof *ending; i++)
+		signal(ending[i], SIG_IGN);
+	(void)dup2(r->null, STDIN_FILENO);
+	(void)dup2(r->null, STDOUT_FILENO);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/*
+ * Start criu lazy-pages, and wait until criu restore can connect to it.
+ */
+static int
+lazy_start(struct receiving *r)
+{
+	struct buf b = { 0 };
+	int ready[2], rc;
+	char c;
+
+	if (pipe2(ready, O_CLOEXEC) == -1)
+		return errstr_sys("criu");
+	buf_puts(&b, "exec criu lazy-pages -D ");
+	shell_word(&b, r->dir);
+	buf_puts(&b, "/" EARLY_DIR " -W ");
+	shell_word(&b, r->dir);
+	buf_printf(&b, " -v1 -o lazy.log --status-fd %d", ready[1]);
+	buf_add(&b, "", 1);
+	rc = buf_check(&b);
+	if (rc == 0 && (r->lazy = fork()) == -1)
+		rc = errstr_sys("criu");
+	if (rc == 0 && r->lazy == 0) {
+		(void)fcntl(ready[1], F_SETFD, 0);
+		criu_exec(r, (char *)b.data);
+	}
+	close(ready[1]);
+	buf_free(&b);
+	if (rc == 0 && read(ready[0], &c, 1) != 1)
+		rc = errstr_set("criu lazy-pages failed");
+	close(ready[0]);
+	return rc;
+}
+
+/*
  * Start the criu command in the buffer command, with this program as its action
  * script. Return 0, or -1 with errstr set.
  */
@@ -44,7 +95,6 @@ criu_start(struct receiving *r, const struct buf *command)
 {
 	struct buf b = { 0 };
 	int said[2], go[2], rc;
-	size_t i;
 
 	if (pipe2(said, O_CLOEXEC) == -1 || pipe2(go, O_CLOEXEC) == -1)
 		return errstr_sys("criu");
@@ -57,17 +107,12 @@ criu_start(struct receiving *r, const struct buf *command)
 	    (const char *)command->data, getpid());
 	buf_add(&b, "", 1);
 	rc = buf_check(&b);
+	if (rc == 0 && strstr((char *)command->data, LAZY) != NULL)
+		rc = lazy_start(r);
 	if (rc == 0 && (r->criu = fork()) == -1)
 		rc = errstr_sys("criu");
-	if (rc == 0 && r->criu == 0) {
-		/* criu ends by itself, when the action script fails */
-		for (i = 0; i < sizeof ending / sizeof *ending; i++)
-			signal(ending[i], SIG_IGN);
-		(void)dup2(r->null, STDIN_FILENO);
-		(void)dup2(r->null, STDOUT_FILENO);
-		execl("/bin/sh", "sh", "-c", (char *)b.data, (char *)NULL);
-		_exit(127);
-	}
+	if (rc == 0 && r->criu == 0)
+		criu_exec(r, (char *)b.data);
 	buf_free(&b);
 	return rc;
 }
@@ -148,6 +193,10 @@ input_await(struct receiving *r, int fd, uint64_t until)
 			criu_why(r);
 			return -1;
 		}
+		if (r->lazy != 0 && waitpid(r->lazy, NULL, WNOHANG) != 0) {
+			r->lazy = 0;
+			return errstr_set("criu lazy-pages failed");
+		}
 		if (boot_ms() > until)
 			return errstr_set("no permission to resume in time");
 		if (poll(p, 2, 100) <= 0)
@@ -211,6 +260,22 @@ root_lives(struct receiving *r)
 }
 
 /*
+ * Wait until criu lazy-pages, if it was started, has restored all memory of the
+ * processes, which run. If it fails, kill them, because missing pages would
+ * read as zeros. Return the outcome, with errstr set unless the processes run.
+ */
+static enum outcome
+lazy_await(struct receiving *r)
+{
+	if (r->lazy == 0 || child_wait(r->lazy) == 0)
+		return RUNNING;
+	rest_kill();
+	errstr_set("criu lazy-pages failed; the processes have run for a "
+	    "moment and are killed");
+	return UNKNOWN;
+}
+
+/*
  * Restore the images with the criu command in the buffer command. Resume the
  * processes when the other side permits it. Return the outcome, with errstr set
  * unless the processes run.
@@ -233,7 +298,7 @@ restore(struct receiving *r, const struct buf *command)
 		continue;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		if (root_lives(r))
-			return RUNNING;
+			return lazy_await(r);
 		errstr_set("the process ended when it was resumed");
 		return UNKNOWN;
 	}

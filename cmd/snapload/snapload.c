@@ -102,6 +102,8 @@ load(const char *file, const char *dir, struct criuopts *o)
 	snap_free(s);
 	if (rc == 0 && verbose)
 		say_stat(dir, &st);
+	if (st.lazy)
+		buf_puts(o->words, LAZY);
 	return rc == -1 ? -1 : command_print(dir, o);
 }
 
@@ -263,17 +265,19 @@ job_misused(int operands)
 }
 
 /*
- * For a move, make images in dir of the snapshot on standard input. Return 0,
- * or -1 after a message.
+ * For a move, make images in dir of the snapshot on standard input. lazy is
+ * true if criu(8) can restore memory while the processes run. Return 0, or -1
+ * after a message.
  */
 static int
-make(const char *dir)
+make(const char *dir, bool lazy)
 {
 	int rc;
 
 	confine_images(NULL, job.dir != NULL ? job.dir : strdup(dir), NULL);
 	/* receive() has created it */
 	co.early = co.overwrite = true;
+	co.lazy = lazy;
 	if ((rc = load(NULL, dir, &co)) == -1)
 		program_warn("%s", snap_errstr());
 	return rc == 0 && (co.leave != 0 || !program_lost()) ? 0 : -1;

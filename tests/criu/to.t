@@ -213,7 +213,8 @@ killed() {
 	[ -z "$bad" ]
 }
 quiet() {
-	! pgrep -f "criu restore|^$BUILD/snapload --receive" >/dev/null
+	! pgrep -f "criu (restore|lazy-pages)|^$BUILD/snapload --receive" \
+	    >/dev/null
 }
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
 killed "^$BUILD/snapload --receive" "${times[@]}"
@@ -222,6 +223,28 @@ killed "^$BUILD/snap --to" "${times[@]}"
 ok $? 'snap is killed' || diag <"$tmp/bad"
 killed 'criu restore' "${times[@]}"
 ok $? 'criu is killed' || diag <"$tmp/bad"
+if criu check --feature uffd-noncoop >/dev/null 2>&1; then
+	killed 'criu lazy-pages' "${times[@]}"
+	ok $? 'criu lazy-pages is killed' || diag <"$tmp/bad"
+
+	# all memory arrives, and criu lazy-pages fails nevertheless
+	mkdir "$tmp/bin"
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+$criu "\$@" || exit
+[ "\$1" != lazy-pages ]
+END
+	chmod +x "$tmp/bin/criu"
+	begin
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	is "$ended $(there) ${said##*$'\n'}" "1  snap: far side: criu \
+lazy-pages failed; the processes have run for a moment and are killed" \
+	    'criu lazy-pages fails: killed there'
+	is "$(ps -o stat= -p "$first" | cut -c1) $(grep -c 'stay stopped here' \
+	    "$tmp/err")" 'T 1' 'and stopped here'
+else
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 3
+fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 45
+finish 48

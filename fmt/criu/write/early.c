@@ -318,9 +318,10 @@ early_split(struct criuout *out, struct object *o)
 			    o->proc->mem, addr, end) : end - addr;
 			if (e.len == 0) {
 				e.len = m->page;
+				e.flags = PE_PRESENT;
 				o->bytes += e.len;
 			} else if (e.flags & PE_PRESENT) {
-				e.flags = PE_PARENT;
+				e.flags ^= PE_PARENT | PE_PRESENT;
 				out->stat->parentkb += e.len / KB;
 			}
 			rc = entry_add(m, &e);
@@ -331,15 +332,93 @@ early_split(struct criuout *out, struct object *o)
 }
 
 /*
- * Write the pagemaps of the early images, and link the images to them. Return
- * 0, or -1 with errstr set.
+ * Store in *m the pagemap of early object o, whose process has the object f.
+ * If lazy is true, set PE_LAZY for the pages that f leaves to criu(8)
+ * lazy-pages.
+ */
+static int
+early_pagemap(const struct object *o, struct object *f, bool lazy,
+    struct pagemap *m)
+{
+	const struct pages *all = o->map->v, *p;
+	uint64_t addr, end;
+	struct pages e;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < o->map->n; i++) {
+		end = all[i].addr + all[i].len;
+		for (addr = all[i].addr; addr < end && rc == 0; addr += e.len) {
+			e = all[i];
+			e.addr = addr;
+			e.len = o->map->page;
+			if ((p = object_entry(f, addr)) != NULL)
+				e.len = p->addr + p->len - addr;
+			if (e.len > end - addr)
+				e.len = end - addr;
+			if (lazy && p != NULL && p->flags & PE_PARENT)
+				e.flags |= p->flags & PE_LAZY;
+			rc = entry_add(m, &e);
+		}
+	}
+	return rc;
+}
+
+/*
+ * Write the pagemap of early object o, whose process has the object f, as
+ * early_pagemap() describes it.
+ */
+static int
+early_write(struct criuout *out, const struct object *o, struct object *f,
+    bool lazy)
+{
+	struct pagemap m = { .page = o->map->page };
+	struct buf b = { 0 };
+	int rc;
+
+	rc = early_pagemap(o, f, lazy, &m);
+	if (rc == 0) {
+		pagemap_copy(&b, &m, o->id);
+		if ((rc = buf_check(&b)) == 0)
+			rc = outdir_put(out->sub, f->name, b.data, b.len);
+	}
+	buf_free(&b);
+	free(m.v);
+	return rc;
+}
+
+/*
+ * Link the images l, which are not pagemaps, into the directory of the early
+ * images, where criu(8) lazy-pages looks for them.
+ */
+static int
+early_link(struct criuout *out, const struct mades *l)
+{
+	char to[NAME_MAX + 4];
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < l->n && rc == 0; i++) {
+		if (l->v[i]->pages != NULL)
+			continue;
+		snprintf(to, sizeof to, "../%s", l->v[i]->name);
+		rc = outdir_link(out->sub, l->v[i]->name, to);
+	}
+	return rc;
+}
+
+/*
+ * Write the pagemaps of the early images, and link the images l to them. With
+ * the option lazy, prepare the early images for criu(8) lazy-pages if l has the
+ * memory of one process only: several would no longer share pages. Return 0, or
+ * -1 with errstr set.
  */
 int
-early_end(struct criuout *out)
+early_end(struct criuout *out, const struct mades *l)
 {
 	struct object *o, *f;
-	struct buf b = { 0 };
 	struct proc *p;
+	bool lazy;
 	size_t i;
 
 	if (out->sub == NULL)
@@ -350,13 +429,13 @@ early_end(struct criuout *out)
 		if (p == NULL || early_find(out, p) != o ||
 		    (f = object_find(out, p)) == NULL)
 			continue;	/* it has ended since */
-		pagemap_copy(&b, o->map, o->id);
-		if (buf_check(&b) == -1 || outdir_put(out->sub, f->name,
-		    b.data, b.len) == -1) {
-			buf_free(&b);
+		lazy = out->opts->lazy && out->nobject == 1 &&
+		    f->map->page == o->map->page;
+		if (early_write(out, o, f, lazy) == -1)
 			return -1;
-		}
-		buf_free(&b);
+		out->stat->lazy |= lazy;
 	}
+	if (out->stat->lazy && early_link(out, l) == -1)
+		return -1;
 	return outdir_link(out->out, "parent", EARLY_DIR);
 }

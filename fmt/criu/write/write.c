@@ -128,7 +128,7 @@ write_pages(struct criuout *out, const struct mades *l)
 		rc = parent != NULL ? stack_object(out, out->object[i]) :
 		    object_plain(out, out->object[i]);
 	if (rc == 0)
-		rc = early_end(out);
+		rc = early_end(out, l);
 	if (rc == -1 || parent == NULL)
 		return rc;
 	if ((link = path_between(out->dir, parent)) == NULL)

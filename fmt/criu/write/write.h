@@ -136,7 +136,7 @@ struct early_place early_place(struct object *o, struct image *im,
 		    uint64_t addr, uint64_t end);
 int		 early_ready(struct criuout *out);
 int		 early_split(struct criuout *out, struct object *o);
-int		 early_end(struct criuout *out);
+int		 early_end(struct criuout *out, const struct mades *l);
 
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);
