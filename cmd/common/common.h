@@ -28,6 +28,7 @@ uint64_t	 space_takes(const struct space *sp);
 /* json.c: JSON on standard output */
 void		 json_open(const char *key, char bracket);
 void		 json_close(char bracket);
+void		 json_begin(const char *type);
 void		 json_end(void);
 void		 json_text(const char *key, const char *s);
 void		 json_number(const char *key, uint64_t v);
@@ -92,6 +93,7 @@ char		*program_beside(const char *name);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
+void		 program_say(void *arg, const char *text);
 void		 program_lose(void *arg, const char *text);
 void		 program_nomem(void)
 		    __attribute__((noreturn));
@@ -265,6 +267,7 @@ void		 table_range(struct table *t, size_t i, uint64_t first,
 void		 table_print(struct table *t);
 
 /* text.c */
+const char	*path_base(const char *path);
 void		 text_locale(void);
 void		 text_put(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);

@@ -69,12 +69,22 @@ json_close(char bracket)
 }
 
 /*
- * End the line after a complete object.
+ * Begin an object at the top level, of the given type.
+ */
+void
+json_begin(const char *type)
+{
+	json_open(NULL, '{');
+	json_text("type", type);
+}
+
+/*
+ * End the object begun by json_begin(), and its line.
  */
 void
 json_end(void)
 {
-	putchar('\n');
+	fputs("}\n", stdout);
 	more = false;
 }
 

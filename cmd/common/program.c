@@ -168,6 +168,16 @@ program_warn(const char *fmt, ...)
 }
 
 /*
+ * Print text, a sentence. This is a warn callback; arg is not used.
+ */
+void
+program_say(void *arg, const char *text)
+{
+	(void)arg;
+	program_warn("%s", text);
+}
+
+/*
  * Print text, which says what is missing from the result, and mark the result
  * as incomplete. This is the warn callback of readers and writers; arg is not
  * used.
@@ -175,9 +185,8 @@ program_warn(const char *fmt, ...)
 void
 program_lose(void *arg, const char *text)
 {
-	(void)arg;
 	lost = true;
-	program_warn("%s", text);
+	program_say(arg, text);
 }
 
 /*

@@ -138,11 +138,10 @@ table_array(const struct column *columns, size_t n, const struct tableopts *o,
 static void
 object_end(struct table *t)
 {
-	if (!t->open)
-		return;
-	json_close('}');
-	if (t->type != NULL)
+	if (t->open && t->type != NULL)
 		json_end();
+	else if (t->open)
+		json_close('}');
 	t->open = false;
 }
 
@@ -157,9 +156,10 @@ table_line(struct table *t)
 		return;
 	}
 	object_end(t);
-	json_open(NULL, '{');
 	if (t->type != NULL)
-		json_text("type", t->type);
+		json_begin(t->type);
+	else
+		json_open(NULL, '{');
 	t->open = true;
 }
 

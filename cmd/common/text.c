@@ -1,7 +1,18 @@
 /*
- * Print untrusted text, and encode UTF-8.
+ * Print untrusted text, cut paths, and encode UTF-8.
  */
 #include "common.h"
+
+/*
+ * Return the last component of path, which may be "".
+ */
+const char *
+path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
 
 /*
  * Print string s to standard output with control characters replaced.

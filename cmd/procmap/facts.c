@@ -74,18 +74,6 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return the number of slots that entry i of sp uses in its amap, UVM's list of
- * the pages that belong to the entry alone. This is the number of those pages,
- * or 0 if the entry is shared.
- */
-uint64_t
-entry_slots(const struct space *sp, size_t i)
-{
-	return sp->vma.v[i].flags & VMA_SHARED ? 0 :
-	    (sp->m[i].anon + sp->m[i].swap) / PAGE_KB;
-}
-
-/*
  * Return how a child inherits entry i of sp, as OpenBSD's sys/mman.h encodes it
  * (MAP_INHERIT_*): 0 shared, 1 a copy, 2 not at all, 3 zero-filled.
  */
@@ -113,7 +101,7 @@ entry_advice(const struct space *sp, size_t i)
 /*
  * Return the type of entry i of sp as ET_* flags (OpenBSD's uvm_map.h).
  */
-unsigned int
+static unsigned int
 entry_type(const struct space *sp, size_t i)
 {
 	const struct vma *v = &sp->vma.v[i];

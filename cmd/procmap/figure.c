@@ -36,16 +36,6 @@ row_isshown(const struct album *a, const struct row *r)
 }
 
 /*
- * Return true if process f is drawn. Unchanged processes are left out, unless
- * a->everything is true.
- */
-bool
-figure_isshown(const struct album *a, const struct figure *f)
-{
-	return f->nsame < f->n || f->n == 0 || a->everything;
-}
-
-/*
  * Return the number of consecutive rows of f, beginning with row i, that are
  * not drawn.
  */
@@ -239,9 +229,8 @@ name_partner(void *arg, struct partner *p)
 		return;
 	if (pr->embedded != NULL) {
 		strlcpy(p->name, pr->embedded->path, sizeof p->name);
-		if (strlen(pr->embedded->path) >= sizeof p->name &&
-		    strrchr(pr->embedded->path, '/') != NULL)
-			strlcpy(p->name, strrchr(pr->embedded->path, '/') + 1,
+		if (strlen(pr->embedded->path) >= sizeof p->name)
+			strlcpy(p->name, path_base(pr->embedded->path),
 			    sizeof p->name);
 		text_sanitize(p->name);
 		return;

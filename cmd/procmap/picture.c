@@ -309,17 +309,20 @@ draw_figure(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * Draw the processes, and a line with the number of hidden processes.
+ * Draw the processes, and a line with the number of hidden processes. Unchanged
+ * processes are hidden, unless everything is to be drawn.
  */
 static void
 draw_figures(struct canvas *cv)
 {
 	const struct album *a = cv->album;
+	const struct figure *f;
 	size_t i, n;
 
 	for (i = n = 0; i < a->n; i++) {
-		if (figure_isshown(a, &a->fig[i]))
-			draw_figure(cv, &a->fig[i]);
+		f = &a->fig[i];
+		if (f->nsame < f->n || f->n == 0 || a->everything)
+			draw_figure(cv, f);
 		else
 			n++;
 	}
@@ -345,7 +348,7 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 	buf_printf(head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 	    "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", WIDTH,
 	    cv->y, WIDTH, cv->y);
-	svg_style(head);
+	buf_puts(head, svg_style);
 	buf_printf(head, "<rect width=\"%d\" height=\"%d\" "
 	    "fill=\"#ffffff\"/>\n", WIDTH, cv->y);
 	svg_begin(head, "title", MARGIN, 34);

@@ -91,13 +91,6 @@ static const struct cmdline cmdline = {
 	.ordered = true
 };
 
-static void
-say_lost(void *arg, const char *text)
-{
-	(void)arg;
-	program_warn("%s", text);
-}
-
 /*
  * Confine the program to reading the snapshots and writing the picture.
  */
@@ -120,7 +113,7 @@ open_snaps(struct command *c)
 {
 	char *const *path = c->sources.file.v;
 	struct readopts o = { .nodata = c->nsnap < SNAPS,
-	    .warn = c->opts.picture != NULL ? say_lost : NULL };
+	    .warn = c->opts.picture != NULL ? program_say : NULL };
 	size_t i;
 
 	for (i = 0; i < c->nsnap; i++) {

@@ -51,10 +51,8 @@ const char	*prot_letters(unsigned int flags, bool known, char s[4]);
 const char	*prot_words(unsigned int flags, char s[32]);
 char		 max_digit(const struct mapping *m);
 bool		 entry_needscopy(const struct space *, size_t);
-uint64_t	 entry_slots(const struct space *, size_t);
 int		 entry_inherit(const struct space *, size_t);
 int		 entry_advice(const struct space *, size_t);
-unsigned int	 entry_type(const struct space *, size_t);
 uint64_t	 entry_kb(const struct vma *);
 uint64_t	 space_bytes(const struct space *);
 void		 debug_vmspace(const struct space *);
@@ -115,7 +113,6 @@ int		 album_snap(struct album *, struct snap *,
 		    const struct space *, size_t);
 void		 album_free(struct album *);
 bool		 row_isshown(const struct album *, const struct row *);
-bool		 figure_isshown(const struct album *, const struct figure *);
 size_t		 rows_hidden(const struct album *, const struct figure *,
 		    size_t);
 void		 row_add(struct figure *, const struct vma *, const char *);
@@ -133,7 +130,6 @@ int		 picture_write(const struct album *, const char *,
 enum { CLASSES = PAGES_KINDS + PARTNERS }; /* number of classes of pages, each
 					      with its colour */
 
-unsigned int	 strip_class(const struct album *, const struct pagespan *);
 void		 strip_count(const struct album *, const struct figure *,
 		    uint64_t [CLASSES]);
 void		 strip_draw(struct buf *, const struct album *,
@@ -145,6 +141,7 @@ void		 svg_begin(struct buf *, const char *, int, int);
 void		 svg_text(struct buf *, const char *);
 void		 svg_end(struct buf *, const char *, int);
 void		 svg_size(struct buf *, uint64_t);
-void		 svg_style(struct buf *);
+extern const char svg_style[];	/* style sheet for pictures */
+
 
 #endif

@@ -20,18 +20,6 @@ print_kb(uint64_t kb, bool known)
 	return kb == 0 ? printf(" %7s", "-") : printf(" %7" PRIu64, kb);
 }
 
-/*
- * Return the last component of name if it is a path, or else name.
- */
-static const char *
-base(const char *name)
-{
-	const char *s;
-
-	s = name[0] == '/' ? strrchr(name, '/') : NULL;
-	return s == NULL ? name : s + 1;
-}
-
 static void
 resident_entry(const struct vma *v, const struct mapping *m)
 {
@@ -44,7 +32,7 @@ resident_entry(const struct vma *v, const struct mapping *m)
 	n += print_kb(entry_kb(v), true) + print_kb(m->rss, known) +
 	    print_kb(m->shared, known) + print_kb(m->private, known);
 	n += printf(" %-17s ", prot_words(v->flags, prot));
-	puts(name_fit(base(name), n));
+	puts(name_fit(*name == '/' ? path_base(name) : name, n));
 }
 
 /*

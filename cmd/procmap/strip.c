@@ -22,7 +22,7 @@ struct strip {			/* parts of a strip, by class */
  * shared with a partner of a, return the class of that partner. Otherwise
  * return the kind of the pages.
  */
-unsigned int
+static unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
 {
 	size_t i;

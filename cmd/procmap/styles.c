@@ -127,12 +127,18 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	puts(name_fit(name, n));
 }
 
+/*
+ * Print how many slots entry i of sp has, and uses, in its amap, UVM's list of
+ * the pages that belong to the entry alone. Print nothing if it uses none, or
+ * is shared.
+ */
 static void
 amap_entry(const struct space *sp, size_t i, struct slots *sum)
 {
 	uint64_t used, mapped;
 
-	if ((used = entry_slots(sp, i)) == 0)
+	used = (sp->m[i].anon + sp->m[i].swap) / PAGE_KB;
+	if (used == 0 || sp->vma.v[i].flags & VMA_SHARED)
 		return;
 	mapped = entry_kb(&sp->vma.v[i]) / PAGE_KB;
 	printf(" amap - nsl: %" PRIu64 " nuse: %" PRIu64 "\n", mapped, used);
@@ -210,8 +216,7 @@ objects_print(const struct space *sp)
 		v = &sp->vma.v[i];
 		m = &sp->m[i];
 		vma_perms(v, perms);
-		json_open(NULL, '{');
-		json_text("type", "mapping");
+		json_begin("mapping");
 		json_number("pid", sp->pid);
 		json_address("start", v->start, false);
 		json_address("end", v->end, false);
@@ -225,7 +230,6 @@ objects_print(const struct space *sp)
 			json_number("shared", m->shared * KB);
 			json_number("private", m->private * KB);
 		}
-		json_close('}');
 		json_end();
 	}
 }

@@ -5,7 +5,7 @@
  */
 #include "procmap.h"
 
-static const char style[] =
+const char svg_style[] =
     "<style>\n"
     "text { font: 11px 'DejaVu Sans Mono', Menlo, Consolas, monospace;"
     " fill: #263238; white-space: pre }\n"
@@ -42,15 +42,6 @@ static const char style[] =
     "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
     "<rect width=\"5\" height=\"5\" fill=\"#ffffff\"/>"
     "<rect width=\"2\" height=\"5\" fill=\"#a1887f\"/></pattern></defs>\n";
-
-/*
- * Append the style sheet for pictures to b.
- */
-void
-svg_style(struct buf *b)
-{
-	buf_puts(b, style);
-}
 
 /*
  * Append to b a rectangle with its corner at (x, y), w points wide and h points

@@ -24,11 +24,9 @@ put_moment(const char *key, const struct moment *m)
 void
 objects_head(const struct moment *old, const struct moment *new)
 {
-	json_open(NULL, '{');
-	json_text("type", "comparison");
+	json_begin("comparison");
 	put_moment("was", old);
 	put_moment("is", new);
-	json_close('}');
 	json_end();
 }
 
@@ -63,8 +61,7 @@ objects_result(const struct result *res, const struct options *o)
 	const struct side *d = c->is.proc == NULL ? &c->was : &c->is;
 	bool both = c->was.proc != NULL && c->is.proc != NULL;
 
-	json_open(NULL, '{');
-	json_text("type", "process");
+	json_begin("process");
 	json_number("pid", d->id.pid);
 	json_number("part", d->id.part);
 	json_text("name", d->id.name);
@@ -75,7 +72,6 @@ objects_result(const struct result *res, const struct options *o)
 		put_changes(res->changes);
 		(o->sums ? classes_print : mappings_print)(res, o);
 	}
-	json_close('}');
 	json_end();
 }
 
@@ -87,13 +83,11 @@ objects_moments(const struct moments *l)
 {
 	size_t i;
 
-	json_open(NULL, '{');
-	json_text("type", "moments");
+	json_begin("moments");
 	json_open("moments", '[');
 	for (i = 0; i < l->n; i++)
 		put_moment(NULL, &l->v[i]);
 	json_close(']');
-	json_close('}');
 	json_end();
 }
 
@@ -105,8 +99,7 @@ objects_growth(const struct growth *g)
 {
 	size_t i, k;
 
-	json_open(NULL, '{');
-	json_text("type", "growth");
+	json_begin("growth");
 	json_number("pid", g->side->id.pid);
 	json_number("part", g->side->id.part);
 	json_text("name", g->side->id.name);
@@ -123,6 +116,5 @@ objects_growth(const struct growth *g)
 		json_close('}');
 	}
 	json_close(']');
-	json_close('}');
 	json_end();
 }

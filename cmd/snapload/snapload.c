@@ -28,17 +28,6 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
- * Print text, which says what is restored differently. This is a note callback;
- * unlike program_lose(), it does not mark anything as missing.
- */
-static void
-say_note(void *arg, const char *text)
-{
-	(void)arg;
-	program_warn("%s", text);
-}
-
-/*
  * Print to standard output the command that restores the images in dir.
  * *o->need and o->words have the options of the command. Print nothing unless
  * *o->need contains CRIU_MADE. Return 0, or -1 with errstr set.
@@ -139,7 +128,7 @@ static struct job {		/* command-line options */
 
 static unsigned int need;
 static struct buf words;
-static struct criuopts co = { .warn = program_lose, .note = say_note,
+static struct criuopts co = { .warn = program_lose, .note = program_say,
     .need = &need, .words = &words, .progress = &progress };
 
 /*

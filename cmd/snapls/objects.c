@@ -138,8 +138,7 @@ object_snap(const struct snap *s, const char *path)
 
 	sums_get(&sum, s);
 	header_parse(&h, s->header);
-	json_open(NULL, '{');
-	json_text("type", "snapshot");
+	json_begin("snapshot");
 	json_text("file", path);
 	json_text("header", s->header);
 	if (h.timed)
@@ -151,7 +150,6 @@ object_snap(const struct snap *s, const char *path)
 	json_number("mapped", sum.files);
 	put_counts(sum.mem, &sum.count);
 	put_taken(s);
-	json_close('}');
 	json_end();
 }
 
@@ -168,13 +166,11 @@ objects_embedded(const struct snap *s, const char *path)
 	for (i = 0; i < s->nproc; i++) {
 		if ((p = s->proc[i])->embedded == NULL)
 			continue;
-		json_open(NULL, '{');
-		json_text("type", "mapped");
+		json_begin("mapped");
 		json_text("file", path);
 		json_text("path", p->embedded->path);
 		put_counts(image_bytes(p->mem) + image_bytes(p->text),
 		    &p->count);
-		json_close('}');
 		json_end();
 	}
 }

@@ -107,7 +107,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 	memset(ps, 0, sizeof *ps);
 	u->target = &ps->t;
 	u->locals = asked->locals;
-	if (target_open(&ps->t, s, p, keep) == -1 || unwinder_open(u) == -1 ||
+	if (target_open(&ps->t, s, p, keep) == -1 ||
+	    (u->dwfl = modules_open(&ps->t)) == NULL ||
 	    threads_find(u, s, p) == -1 || threads_sort(u) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	header_parse(&h, s->header == NULL ? "" : s->header);

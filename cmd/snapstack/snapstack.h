@@ -230,7 +230,6 @@ struct unwinder {
 				    is missing */
 };
 
-int		 unwinder_open(struct unwinder *u);
 void		 unwinder_close(struct unwinder *u);
 void		 stack_free(struct stack *st);
 void		 stack_unwind(struct unwinder *u, struct stack *st);

@@ -38,9 +38,8 @@ struct search {			/* addresses of two symbols of CPython, or 0 */
 bool
 python_is(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = path_base(path);
 
-	base = base == NULL ? path : base + 1;
 	if (strncmp(base, "libpython", 9) == 0)
 		return true;
 	return strncmp(base, "python", 6) == 0 && (base[6] == '\0' ||

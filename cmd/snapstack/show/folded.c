@@ -41,17 +41,14 @@ static void
 name_add(void *arg, const struct location *pl)
 {
 	struct names *l = arg;
-	const char *base;
 	char text[300];
 
 	if (pl->function != NULL)
 		snprintf(text, sizeof text, "%s", pl->function);
-	else {
-		base = pl->module == NULL ? NULL : strrchr(pl->module, '/');
-		snprintf(text, sizeof text, "[%s]", base != NULL ? base + 1 :
-		    pl->module == NULL ? "unknown" : *pl->module == '\0' ?
-		    "jit" : pl->module);
-	}
+	else
+		snprintf(text, sizeof text, "[%s]", pl->module == NULL ?
+		    "unknown" : *pl->module == '\0' ? "jit" :
+		    path_base(pl->module));
 	name_put(l, text);
 }
 

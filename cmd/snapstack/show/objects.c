@@ -87,8 +87,7 @@ objects_process(struct unwinder *u, const char *path)
 
 	for (i = 0; i < u->n; i++) {
 		st = &u->stack[i];
-		json_open(NULL, '{');
-		json_text("type", "thread");
+		json_begin("thread");
 		json_text("snapshot", path);
 		json_number("pid", u->target->proc->pid);
 		json_number("tid", st->tid);
@@ -111,7 +110,6 @@ objects_process(struct unwinder *u, const char *path)
 			locations_each(u, &st->frame[k], put_location,
 			    &st->frame[k]);
 		json_close(']');
-		json_close('}');
 		json_end();
 	}
 }

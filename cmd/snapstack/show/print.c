@@ -33,14 +33,6 @@ id_printed(const char *module)
 	return false;
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *s = strrchr(path, '/');
-
-	return s == NULL || s[1] == '\0' ? path : s + 1;
-}
-
 static void
 put_location(void *arg, const struct location *pl)
 {
@@ -69,7 +61,7 @@ put_location(void *arg, const struct location *pl)
 		printf(", in memory without a name (jit?)");
 	else if (pl->file == NULL) {
 		printf(" in ");
-		text_put(base_name(pl->module));
+		text_put(path_base(pl->module));
 		if (*pl->id != '\0' && !id_printed(pl->module))
 			printf(" [%s]", pl->id);
 	}

@@ -83,10 +83,9 @@ path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 static char *
 path_named(const char *dir, const char *name, const char *suffix)
 {
-	const char *base = strrchr(name, '/');
+	const char *base = path_base(name);
 	char *path;
 
-	base = base == NULL ? name : base + 1;
 	if (*base == '\0' || asprintf(&path, "%s/%s%s", dir, base,
 	    suffix) == -1)
 		return NULL;

@@ -105,16 +105,6 @@ head_make(uint16_t machine, unsigned int word)
 	    sizeof h.narrow);
 }
 
-/*
- * Report the modules of process u->target, which is borrowed, to libdwfl.
- * Return 0, or -1 with errstr set. unwinder_close() frees what u owns.
- */
-int
-unwinder_open(struct unwinder *u)
-{
-	return (u->dwfl = modules_open(u->target)) == NULL ? -1 : 0;
-}
-
 static int
 attach(struct unwinder *u)
 {
