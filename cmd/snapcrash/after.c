@@ -19,7 +19,8 @@ enum {
 				   the log */
 	FRAMES = 4,		/* maximum number of frames in the log */
 	STACK_SECONDS = 60,	/* time limit for snapstack */
-	HOOK_SECONDS = 3600	/* time limit for the hook */
+	HOOK_SECONDS = 3600	/* time limit for the hook, and for the wait
+				   until it may run */
 };
 
 /*
@@ -110,7 +111,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 	snprintf(num, sizeof num, "%d", f->tid == 0 ? f->pid : f->tid);
 	if (fd[0] != -1 && fd[1] != -1 &&
 	    (words[0] = program_beside("snapstack")) != NULL &&
-	    (pid = program_read(words, fd)) != -1) {
+	    (pid = program_start(words, fd, true)) != -1) {
 		(void)program_wait(pid, STACK_SECONDS);
 		if (lseek(fd[1], 0, SEEK_SET) == 0)
 			in = fdopen(fd[1], "r");
@@ -177,14 +178,14 @@ hook_run(const struct config *c, const char *name)
 	pid_t pid;
 	int rc, claim;
 
-	if ((claim = claim_hook(c)) < 0) {
+	if ((claim = claim_turn(c, "hook", "hooking", HOOK_SECONDS)) < 0) {
 		syslog(LOG_WARNING,
 		    "hook %s not run for %s: %s", c->hook, name + 2,
 		    snap_errstr());
 		return;
 	}
 	snprintf(path, sizeof path, "%s/%s", c->directory, name + 2);
-	if ((pid = program_start(argv, NULL)) != -1 &&
+	if ((pid = program_start(argv, NULL, false)) != -1 &&
 	    (rc = program_wait(pid, HOOK_SECONDS)) != 0)
 		syslog(LOG_WARNING, "hook %s: exit status %d", c->hook, rc);
 	close(claim);

@@ -20,14 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DROPPED	".dropped"	/* one byte per dropped crash */
-
 enum {
 	PACKING = 2,		/* number of .place files per .taking file; more
 				   than 1, because a process is let go before
 				   its snapshot is compressed */
 	WAIT_SECONDS = 600,
-	HOOK_SECONDS = 3600,
 	LOOK_NS = 20000000 /* nanoseconds between two attempts to lock a file */
 };
 
@@ -114,10 +111,11 @@ file_await(const char *kind, uint64_t n, time_t timeout)
  * Lock one of the c->atonce files of the given kind, waiting up to timeout
  * seconds for one to become free. While waiting, hold one of the c->waiting
  * files whose kind is queue. If others hold all of these too, do not wait, but
- * return -1 with errstr set. Otherwise return as file_await() does.
+ * return -1 with errstr set. Otherwise return as file_await() does. The caller
+ * closes the descriptor when its turn is over.
  */
-static int
-turn_await(const struct config *c, const char *kind, const char *queue,
+int
+claim_turn(const struct config *c, const char *kind, const char *queue,
     time_t timeout)
 {
 	int fd, waiting;
@@ -160,7 +158,7 @@ dropped_add(void)
 int
 claim_take(struct claim *p, const struct config *c)
 {
-	p->fd = p->taking = turn_await(c, "taking", "waiting", WAIT_SECONDS);
+	p->fd = p->taking = claim_turn(c, "taking", "waiting", WAIT_SECONDS);
 	if (p->taking >= 0)
 		p->fd = file_await("place", c->atonce * PACKING, WAIT_SECONDS);
 	if (p->fd == -1)
@@ -257,27 +255,6 @@ claim_end(struct claim *p)
 }
 
 /*
- * Wait until one more hook may run. Return a descriptor, which the caller
- * closes when the hook has ended. Return a negative number with errstr set if
- * too many hooks are waiting, or on failure.
- */
-int
-claim_hook(const struct config *c)
-{
-	return turn_await(c, "hook", "hooking", HOOK_SECONDS);
-}
-
-/*
- * Return the maximum number of processes that are running hooks or waiting to
- * run one.
- */
-uint64_t
-claim_hooks(const struct config *c)
-{
-	return *c->hook == '\0' ? 0 : c->atonce + c->waiting;
-}
-
-/*
  * Return the value for core_pipe_limit, the number of crashes that the kernel
  * may hand to us at a time. It allows for the crashes being captured, those
  * waiting, and some that are only counted and dropped.
@@ -300,13 +277,4 @@ claim_dropped(const struct config *c)
 
 	snprintf(path, sizeof path, "%s/" DROPPED, c->directory);
 	return stat(path, &st) == -1 ? 0 : (uint64_t)st.st_size;
-}
-
-/*
- * Reset the count of dropped crashes, which is in the current directory.
- */
-void
-claim_forget(void)
-{
-	(void)unlink(DROPPED);
 }

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #define CONFIG "/etc/snapcrash.conf"
+#define DROPPED ".dropped"	/* file in the directory of snapshots with one
+				   byte per dropped crash */
 #define READER "snapcrash"	/* user that runs programs which read
 				   untrusted data */
 
@@ -55,7 +57,7 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 struct crash {			/* a snapshot in the snapshot directory */
 	char		*file;	/* owned; path of the snapshot */
 	const char	*id;	/* borrowed from file: its last component */
-	struct timespec	 when;	/* time of the crash, from the file name */
+	time_t		 when;	/* time of the crash, from the file name */
 	struct timespec	 written; /* modification time of the file */
 	uint64_t	 size;	/* disk space used by the file, in bytes */
 	bool		 gone;	/* the snapshot was removed */
@@ -160,11 +162,10 @@ void		 claim_unlock(const struct claim *p, int lock, uint64_t kept,
 		    uint64_t disk);
 void		 claim_let(struct claim *p);
 void		 claim_end(struct claim *p);
-int		 claim_hook(const struct config *c);
-uint64_t	 claim_hooks(const struct config *c);
+int		 claim_turn(const struct config *c, const char *kind,
+		    const char *queue, time_t timeout);
 uint64_t	 claim_most(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
-void		 claim_forget(void);
 
 /* match.c: find crashes by number, name, program or time */
 struct crash	*crash_find(struct crashes *l, const char *word);
@@ -174,8 +175,8 @@ void		 crashes_between(struct crashes *l, time_t since,
 bool		 time_parse(const char *s, time_t *t);
 
 /* program.c: start other programs */
-pid_t		 program_start(char *const argv[], const int fd[3]);
-pid_t		 program_read(char *const argv[], const int fd[3]);
+pid_t		 program_start(char *const argv[], const int fd[3],
+		    bool reader);
 int		 program_wait(pid_t pid, unsigned int timeout);
 void		 files_limit(uint64_t bytes);
 

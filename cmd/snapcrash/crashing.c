@@ -75,52 +75,55 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return true if user uid owns user namespace ns, and ns is a child of our user
- * namespace (ioctl_ns(2)). ours is what stat(2) returns for our namespace.
+ * Return how many user namespaces the one of process pid is below ours, or -1
+ * if this is unknown (ioctl_ns(2)). Set *owner to the owner of the outermost of
+ * them, unless there is none or it is unknown.
  */
-static bool
-namespace_isof(int ns, const struct stat *ours, uid_t uid)
+static int
+namespace_depth(pid_t pid, uid_t *owner)
 {
-	struct stat st;
-	uid_t owner;
-	bool is;
-	int up;
+	struct stat ours, st;
+	char path[64];
+	int ns, up, n, depth = -1;
 
-	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1 || owner != uid ||
-	    (up = ioctl(ns, NS_GET_PARENT)) == -1)
-		return false;
-	is = fstat(up, &st) == 0 && st.st_dev == ours->st_dev &&
-	    st.st_ino == ours->st_ino;
-	close(up);
-	return is;
+	snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+	if (stat("/proc/self/ns/user", &ours) == -1 ||
+	    (ns = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	for (n = 0; fstat(ns, &st) == 0; n++) {
+		if (st.st_dev == ours.st_dev && st.st_ino == ours.st_ino) {
+			depth = n;
+			break;
+		}
+		if (ioctl(ns, NS_GET_OWNER_UID, owner) == -1 ||
+		    (up = ioctl(ns, NS_GET_PARENT)) == -1)
+			break;
+		close(ns);
+		ns = up;
+	}
+	close(ns);
+	return depth;
 }
 
 /*
  * Return true if the user of process f has all the privileges of f, and so may
  * trace it (ptrace(2)). This is so if f has no capabilities, or if f is in a
- * user namespace that the user owns.
+ * user namespace directly below ours that the user owns.
  */
 static bool
 rights_plain(const struct crashing *f)
 {
-	struct stat ours, st;
-	char path[64];
-	bool is;
-	int ns;
+	char caps[32];
+	uid_t owner;
 
-	snprintf(path, sizeof path, "/proc/%d/ns/user", f->pid);
-	if (stat("/proc/self/ns/user", &ours) == -1 ||
-	    (ns = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return false;
-	if (fstat(ns, &st) == -1)
-		is = false;
-	else if (st.st_dev != ours.st_dev || st.st_ino != ours.st_ino)
-		is = namespace_isof(ns, &ours, f->uid);
-	else
-		is = status_line(f->pid, "CapPrm", path, sizeof path) &&
-		    strtoull(path, NULL, 16) == 0;
-	close(ns);
-	return is;
+	switch (namespace_depth(f->pid, &owner)) {
+	case 0:
+		return status_line(f->pid, "CapPrm", caps, sizeof caps) &&
+		    strtoull(caps, NULL, 16) == 0;
+	case 1:
+		return owner == f->uid;
+	}
+	return false;
 }
 
 /*
@@ -155,23 +158,9 @@ program_isplain(pid_t pid)
 static uid_t
 user_charged(pid_t pid, uid_t uid)
 {
-	struct stat ours, st;
 	uid_t owner = uid;
-	char path[64];
-	int ns, up;
 
-	snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
-	if (stat("/proc/self/ns/user", &ours) == -1 ||
-	    (ns = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return uid;
-	while (fstat(ns, &st) == 0 && (st.st_dev != ours.st_dev ||
-	    st.st_ino != ours.st_ino) &&
-	    ioctl(ns, NS_GET_OWNER_UID, &owner) == 0 &&
-	    (up = ioctl(ns, NS_GET_PARENT)) != -1) {
-		close(ns);
-		ns = up;
-	}
-	close(ns);
+	(void)namespace_depth(pid, &owner);
 	return owner == 0 ? uid : owner;
 }
 

@@ -8,8 +8,6 @@
 #include <err.h>
 #include <signal.h>
 
-enum { READ_SECONDS = 60 };
-
 /*
  * Write the name and meaning of signal sig to s, which has room for size bytes.
  */
@@ -170,8 +168,6 @@ crash_facts(struct crash *c)
 	const struct readopts o = { .nodata = true, .brief = true };
 	struct snap *s;
 
-	if (c->facts != NULL)
-		return 0;
 	if ((s = snap_load(c->file, &o)) == NULL)
 		return -1;
 	if ((c->facts = calloc(1, sizeof *c->facts)) == NULL)

@@ -159,7 +159,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	if ((!pattern_isours(c, was) && file_write(BEFORE, "%s\n%s\n", was,
 	    limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
-	claim_forget();
+	(void)unlink(DROPPED);
 	if (!by_socket)
 		units_remove();
 	else if (!units_install(c, path) && !served(c))

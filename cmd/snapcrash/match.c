@@ -11,12 +11,12 @@ enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
  * Return how well word matches crash k. MEANS_THAT means that word is the
- * process ID, the name or the path of k or, if exe is true and the facts of k
- * were read, the path of its program. MEANS_LIKE means that word is only the
- * beginning of the name, and MEANS_NOT that word does not match.
+ * process ID, the name or the path of k or, if the facts of k were read, the
+ * path of its program. MEANS_LIKE means that word is only the beginning of the
+ * name, and MEANS_NOT that word does not match.
  */
 static int
-crash_means(const struct crash *k, const char *word, bool exe)
+crash_means(const struct crash *k, const char *word)
 {
 	const size_t len = strlen(word);
 	char *end;
@@ -26,7 +26,7 @@ crash_means(const struct crash *k, const char *word, bool exe)
 	if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
 	    *end == '\0')
 		return MEANS_THAT;
-	if (exe && *word == '/' && k->facts != NULL &&
+	if (*word == '/' && k->facts != NULL &&
 	    strcmp(k->facts->exe, word) == 0)
 		return MEANS_THAT;
 	return len > 0 && strncmp(k->id, word, len) == 0 ? MEANS_LIKE :
@@ -36,11 +36,10 @@ crash_means(const struct crash *k, const char *word, bool exe)
 /*
  * Return the last crash of l that word matches exactly. If there is none,
  * return the last one whose name begins with word. If word is NULL, return the
- * last crash of all. Return NULL if no crash is found. exe is passed to
- * crash_means().
+ * last crash of all. Return NULL if no crash is found.
  */
 static struct crash *
-crash_named(const struct crashes *l, const char *word, bool exe)
+crash_named(const struct crashes *l, const char *word)
 {
 	struct crash *like = NULL;
 	size_t i;
@@ -49,7 +48,7 @@ crash_named(const struct crashes *l, const char *word, bool exe)
 	for (i = l->n; i-- > 0;) {
 		if (word == NULL)
 			return &l->v[i];
-		how = crash_means(&l->v[i], word, exe);
+		how = crash_means(&l->v[i], word);
 		if (how == MEANS_THAT)
 			return &l->v[i];
 		if (how == MEANS_LIKE && like == NULL)
@@ -76,7 +75,7 @@ crash_ofexe(struct crashes *l, const char *path)
 		crashes_confine(l->v, l->n);
 		for (i = 0; i < l->n; i++)
 			(void)crash_facts(&l->v[i]);
-		if ((k = crash_named(l, path, true)) != NULL)
+		if ((k = crash_named(l, path)) != NULL)
 			at = (size_t)(k - l->v);
 		exit(write(fd[1], &at, sizeof at) != sizeof at);
 	}
@@ -98,7 +97,7 @@ crash_find(struct crashes *l, const char *word)
 {
 	struct crash *k;
 
-	k = crash_named(l, word, false);
+	k = crash_named(l, word);
 	if (k == NULL && word != NULL && *word == '/')
 		k = crash_ofexe(l, word);
 	if (k == NULL && word == NULL)
@@ -118,7 +117,7 @@ crash_isone(const struct crash *k, char *const words[])
 	if (*words == NULL)
 		return true;
 	for (; *words != NULL; words++)
-		if (crash_means(k, *words, true) != MEANS_NOT)
+		if (crash_means(k, *words) != MEANS_NOT)
 			return true;
 	return false;
 }
@@ -132,8 +131,7 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 	size_t i, n;
 
 	for (i = n = 0; i < l->n; i++)
-		if (l->v[i].when.tv_sec >= since &&
-		    l->v[i].when.tv_sec <= until)
+		if (l->v[i].when >= since && l->v[i].when <= until)
 			l->v[n++] = l->v[i];
 		else
 			free(l->v[i].file);

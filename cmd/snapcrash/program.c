@@ -60,8 +60,15 @@ files_limit(uint64_t bytes)
 	(void)setrlimit(RLIMIT_FSIZE, &most);
 }
 
-static pid_t
-start(char *const argv[], const int fd[3], bool reader)
+/*
+ * Start program argv[0] with arguments argv. If fd is not NULL, fd[0] to fd[2]
+ * become the program's standard descriptors (-1 stands for ours), and the
+ * program is killed when we end. If reader is true, start it as user READER,
+ * because it reads untrusted data. Return the process ID, or -1 with errstr
+ * set.
+ */
+pid_t
+program_start(char *const argv[], const int fd[3], bool reader)
 {
 	const pid_t self = getpid();
 	pid_t pid;
@@ -82,27 +89,6 @@ start(char *const argv[], const int fd[3], bool reader)
 	execvp(argv[0], argv);
 	program_warn("%s: %s", argv[0], strerror(errno));
 	_exit(127);
-}
-
-/*
- * Start program argv[0] with arguments argv. If fd is not NULL, fd[0] to fd[2]
- * become the program's standard descriptors (-1 stands for ours), and the
- * program is killed when we end. Return the process ID, or -1 with errstr set.
- */
-pid_t
-program_start(char *const argv[], const int fd[3])
-{
-	return start(argv, fd, false);
-}
-
-/*
- * Start a program as program_start() does, but as user READER, because the
- * program reads untrusted data.
- */
-pid_t
-program_read(char *const argv[], const int fd[3])
-{
-	return start(argv, fd, true);
 }
 
 /*

@@ -105,6 +105,8 @@ static void
 connections_take(int fd, const struct config *c, const char *path,
     const sigset_t *mask)
 {
+	/* processes that run hooks, or wait to run one, do not count */
+	const uint64_t hooks = *c->hook == '\0' ? 0 : c->atonce + c->waiting;
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint64_t n = 0;
 	pid_t pid;
@@ -115,12 +117,9 @@ connections_take(int fd, const struct config *c, const char *path,
 			n--;
 		if (ended && n == 0)
 			return;
-		/*
-		 * Further connections wait in the kernel.  Processes that run
-		 * hooks do not count.
-		 */
-		if (ppoll(&p, !ended && n < claim_most(c) + claim_hooks(c),
-		    NULL, mask) != 1 || (to = accept4(fd, NULL, NULL,
+		/* further connections wait in the kernel */
+		if (ppoll(&p, !ended && n < claim_most(c) + hooks, NULL,
+		    mask) != 1 || (to = accept4(fd, NULL, NULL,
 		    SOCK_CLOEXEC)) == -1)
 			continue;
 		if ((pid = fork()) == 0) {

@@ -17,7 +17,7 @@ when_text(const struct crash *c, char *s, size_t size)
 {
 	struct tm tm;
 
-	if (localtime_r(&c->when.tv_sec, &tm) == NULL ||
+	if (localtime_r(&c->when, &tm) == NULL ||
 	    strftime(s, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
 		strlcpy(s, "-", size);
 	return s;
@@ -53,7 +53,7 @@ crash_line(struct table *t, const struct crash *c, bool json)
 	table_text(t, C_FILE, c->id);
 	table_text(t, C_PATH, c->file);
 	if (json)
-		table_number(t, C_TIME, (uint64_t)c->when.tv_sec);
+		table_number(t, C_TIME, (uint64_t)c->when);
 	else
 		table_text(t, C_TIME, when_text(c, when, sizeof when));
 	table_bytes(t, C_SIZE, c->size);
@@ -128,7 +128,7 @@ stack_run(const struct crash *c, char *const args[])
 		argv[n++] = *args;
 	argv[n] = c->file;
 	fflush(stdout);
-	if ((child = program_start(argv, NULL)) == -1)
+	if ((child = program_start(argv, NULL, false)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);
 	return program_wait(child, 0);
@@ -246,7 +246,7 @@ gdb_run(const char *dir, char *const args[])
 	/* do not exit on errors: the snapshot must be unmounted */
 	if (chdir(dir) == -1)
 		program_warn("%s: %s", dir, strerror(errno));
-	else if ((pid = program_start(argv, NULL)) == -1)
+	else if ((pid = program_start(argv, NULL, false)) == -1)
 		program_warn("%s", snap_errstr());
 	else
 		return program_wait(pid, 0);
@@ -274,7 +274,7 @@ show_debug(const struct crash *c, char *const args[])
 	/* Ctrl-C is meant for gdb */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	rc = (pid = program_start(mount, NULL)) == -1 ? 127 :
+	rc = (pid = program_start(mount, NULL, false)) == -1 ? 127 :
 	    program_wait(pid, 0);
 	if (rc != 0) {
 		(void)rmdir(dir);
@@ -284,7 +284,7 @@ show_debug(const struct crash *c, char *const args[])
 	rc = gdb_run(where, args);
 	if (chdir("/") == -1)	/* leave the mount, so it can be unmounted */
 		program_warn("/: %s", strerror(errno));
-	if ((pid = program_start(unmount, NULL)) != -1)
+	if ((pid = program_start(unmount, NULL, false)) != -1)
 		(void)program_wait(pid, 0);
 	(void)rmdir(dir);
 	free(mount[0]);
@@ -304,7 +304,7 @@ show_dump(const struct crash *c, const char *path)
 
 	if (argv[0] == NULL)
 		errx(1, "cannot find snapcat in the directory of this program");
-	if ((pid = program_start(argv, NULL)) == -1)
+	if ((pid = program_start(argv, NULL, false)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);
 	return program_wait(pid, 0);

@@ -43,39 +43,27 @@ store_open(const struct config *c)
 	return 0;
 }
 
-static int
-time_cmp(const struct timespec *x, const struct timespec *y)
-{
-	return x->tv_sec != y->tv_sec ? ORDER(x->tv_sec, y->tv_sec) :
-	    ORDER(x->tv_nsec, y->tv_nsec);
-}
-
-static int
-crash_cmp(const void *a, const void *b)
-{
-	const struct crash *x = a, *y = b;
-	int rc;
-
-	if ((rc = time_cmp(&x->when, &y->when)) == 0 &&
-	    (rc = time_cmp(&x->written, &y->written)) == 0 &&
-	    (rc = ORDER(crash_pid(x), crash_pid(y))) == 0)
-		rc = strcmp(x->id, y->id);
-	return rc;
-}
+CMP_BY(crash_cmp, struct crash,
+    x->when != y->when ? ORDER(x->when, y->when) :
+    x->written.tv_sec != y->written.tv_sec ?
+    ORDER(x->written.tv_sec, y->written.tv_sec) :
+    x->written.tv_nsec != y->written.tv_nsec ?
+    ORDER(x->written.tv_nsec, y->written.tv_nsec) :
+    crash_pid(x) != crash_pid(y) ? ORDER(crash_pid(x), crash_pid(y)) :
+    strcmp(x->id, y->id))
 
 /*
- * Set *ts to the time of the snapshot called name. The time follows the process
- * ID in name. If name has no time, use the modification time in st.
+ * Return the time of the snapshot called name. The time follows the process ID
+ * in name. If name has no time, return the modification time in st.
  */
-static void
-when_set(struct timespec *ts, const char *name, const struct stat *st)
+static time_t
+when_of(const char *name, const struct stat *st)
 {
 	intmax_t at;
 	char dot;
 
-	*ts = st->st_mtim;
-	if (sscanf(name, "%*[^.].%*[0-9].%jd%c", &at, &dot) == 2 && dot == '.')
-		*ts = (struct timespec){ .tv_sec = (time_t)at };
+	return sscanf(name, "%*[^.].%*[0-9].%jd%c", &at, &dot) == 2 &&
+	    dot == '.' ? (time_t)at : st->st_mtim.tv_sec;
 }
 
 /*
@@ -97,9 +85,8 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 	if (VEC_ROOM(l->v, l->n) == -1)
 		errx(1, "%s", snap_errstr());
 	k = &l->v[l->n++];
-	*k = (struct crash){ .written = st.st_mtim,
-	    .size = (uint64_t)st.st_blocks * 512 };
-	when_set(&k->when, name, &st);
+	*k = (struct crash){ .when = when_of(name, &st),
+	    .written = st.st_mtim, .size = (uint64_t)st.st_blocks * 512 };
 	if (asprintf(&k->file, "%s/%s", c->directory, name) == -1)
 		err(1, NULL);
 }
@@ -167,8 +154,8 @@ disk_room(const struct config *c, const struct reserved *others)
 static bool
 crash_isold(const struct config *c, const struct crash *k)
 {
-	return c->age > 0 && (uint64_t)(time(NULL) - k->when.tv_sec) > c->age &&
-	    time(NULL) > k->when.tv_sec;
+	return c->age > 0 && (uint64_t)(time(NULL) - k->when) > c->age &&
+	    time(NULL) > k->when;
 }
 
 /*

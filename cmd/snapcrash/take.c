@@ -138,7 +138,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	}
 	*++word = NULL;
 	files_limit(t->spool);
-	if ((pid = program_start(v, fd)) == -1)
+	if ((pid = program_start(v, fd, false)) == -1)
 		rc = -1;
 	else if ((rc = program_wait(pid, TAKE_SECONDS)) > 1)
 		rc = errstr_set("snap exited with status %d", rc);
@@ -205,7 +205,7 @@ snapcat_run(int spool, int file, uint64_t room)
 	files_limit(room);
 	if (lseek(spool, 0, SEEK_SET) == -1)
 		(void)errstr_sys("spool");
-	else if ((pid = program_read(argv, fd)) != -1)
+	else if ((pid = program_start(argv, fd, true)) != -1)
 		rc = (rc = program_wait(pid, PACK_SECONDS)) == 0 ? 0 :
 		    errstr_set("snapcat exited with status %d", rc);
 	files_limit(UINT64_MAX);

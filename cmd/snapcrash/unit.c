@@ -64,7 +64,7 @@ systemctl(const char *verb, const char *option, const char *unit)
 	    (char *)(uintptr_t)unit, NULL };
 	pid_t pid;
 
-	return (pid = program_start(argv, NULL)) == -1 ? 127 :
+	return (pid = program_start(argv, NULL, false)) == -1 ? 127 :
 	    program_wait(pid, 0);
 }
 
