@@ -49,25 +49,17 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 }
 
 /*
- * Return true if s looks like permissions in /proc/PID/maps. '?' may stand for
- * any of the letters.
- */
-static bool
-is_perms(const char *s)
-{
-	return strlen(s) == 4 && strchr("r-?", s[0]) != NULL &&
-	    strchr("w-?", s[1]) != NULL && strchr("x-?", s[2]) != NULL &&
-	    strchr("ps?", s[3]) != NULL;
-}
-
-/*
- * Make c select mappings by s, which is a class, a name or permissions. c
- * borrows s.
+ * Make c select mappings by s, which is a class, a name or permissions as in
+ * /proc/PID/maps. '?' may stand for any letter of permissions. c borrows s.
  */
 void
 chosen_mapping(struct chosen *c, char *s)
 {
-	words_add(is_perms(s) ? &c->perm : &c->name, s);
+	const bool perms = strlen(s) == 4 && strchr("r-?", s[0]) != NULL &&
+	    strchr("w-?", s[1]) != NULL && strchr("x-?", s[2]) != NULL &&
+	    strchr("ps?", s[3]) != NULL;
+
+	words_add(perms ? &c->perm : &c->name, s);
 }
 
 static bool
@@ -90,7 +82,7 @@ perm_is(const struct vma *v, const char *want)
 static bool
 name_is(const struct vma *v, const char *pattern)
 {
-	const char *name = v->name, *last;
+	const char *name = v->name;
 	size_t i;
 
 	if (strcmp(pattern, "anon") == 0)
@@ -98,9 +90,8 @@ name_is(const struct vma *v, const char *pattern)
 	for (i = 0; i < CLASS_COUNT; i++)
 		if (strcmp(pattern, class_word((enum class)i)) == 0)
 			return class_of(v) == (enum class)i;
-	last = *name == '/' ? strrchr(name, '/') + 1 : name;
-	return fnmatch(pattern, name, 0) == 0 ||
-	    fnmatch(pattern, last, 0) == 0 ||
+	return fnmatch(pattern, name, 0) == 0 || (*name == '/' &&
+	    fnmatch(pattern, path_base(name), 0) == 0) ||
 	    strcmp(pattern, name) == 0;
 }
 

@@ -46,13 +46,13 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Dump the match between offsets start and end (exclusive) of stretch st of p.
+ * Dump the match between offsets start and end (exclusive) of stretch st.
  * Include the context that r requests, as far as st contains it. Use s to read
  * the bytes.
  */
 void
-dump_match(const struct report *r, struct search *s, const struct plan *p,
-    const struct stretch *st, uint64_t start, uint64_t end)
+dump_match(const struct report *r, struct search *s, const struct stretch *st,
+    uint64_t start, uint64_t end)
 {
 	uint8_t buf[LINE];
 	uint64_t at, to;
@@ -62,7 +62,7 @@ dump_match(const struct report *r, struct search *s, const struct plan *p,
 	to = st->len - end < r->behind ? st->len : end + r->behind;
 	for (; at < to; at += n) {
 		n = to - at < LINE ? (size_t)(to - at) : LINE;
-		walk_read(s, p, st, at, buf, n);
+		search_read(s, st, at, buf, n);
 		put_line(st->addr + at, buf, n, st->addr + start,
 		    st->addr + end, r->color);
 	}

@@ -1,6 +1,6 @@
 /*
- * Search bodies with several threads, in the order in which results are asked
- * for. A job is a megabyte of a body. A match belongs to the job in which it
+ * Search parts with several threads, in the order in which results are asked
+ * for. A job is a megabyte of a part. A match belongs to the job in which it
  * begins.
  *
  * When the results of a job are asked for that has not been done, all threads
@@ -26,24 +26,18 @@ enum {
 };
 
 struct job {
-	size_t		 body;
-	uint64_t	 at;	/* offset, in the body, of the first byte of the
-				   job */
+	size_t		 part;
+	uint64_t	 at;	/* offset, in the stretch of the part, of the
+				   first byte of the job */
 	bool		 done;
 	bool		 many;	/* the job has more matches than are kept */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };
 
-struct worker {			/* state of a thread */
-	struct matcher	 m;	/* owned */
-	uint8_t		*buf;	/* owned; buffer of search.most bytes */
-};
-
 struct search {
 	const struct plan *p;	/* borrowed */
 	struct job	*job;	/* owned */
-	size_t		 most; /* maximum number of bytes to read for one job */
 	struct job	 again;	/* a job that is done again because it has too
 				   many matches to keep */
 	struct worker	*w;	/* owned; element 0 is also used by the main
@@ -91,27 +85,23 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 }
 
 /*
- * Read len bytes of body number body, beginning at offset at, into buf. The
- * body must have that many bytes there.
+ * Read len bytes of stretch st, beginning at offset off, into buf. The stretch
+ * must have that many bytes there.
  */
 void
-search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
-    size_t len)
+search_read(struct search *s, const struct stretch *st, uint64_t off,
+    uint8_t *buf, size_t len)
 {
 	const struct stored *t;
 	uint8_t page[KB];
 	uint64_t left, loc;
 	size_t n, skip;
 
-	if (body == BODY_ZERO) {
-		memset(buf, 0, len);
-		return;
-	}
-	for (; len > 0; at += n, buf += n, len -= n) {
-		t = plan_stored(s->p, body, at);
-		left = t->len - (at - t->at);
+	for (; len > 0; off += n, buf += n, len -= n) {
+		t = plan_stored(s->p, st, off);
+		left = t->len - (off - t->at);
 		n = left < len ? (size_t)left : len;
-		if (!stored_place(t, at - t->at, &loc, &skip))
+		if (!stored_place(t, off - t->at, &loc, &skip))
 			memset(buf, 0, n);
 		else if (skip == 0 && n >= KB) {
 			n -= n % KB;
@@ -125,29 +115,32 @@ search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
 }
 
 /*
+ * Store a match of job arg. This is a walk_fn.
+ */
+static bool
+job_found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
+{
+	struct job *j = arg;
+
+	(void)st;
+	MUST_ROOM(j->v, j->n);
+	j->v[j->n++] = (struct found){ (uint32_t)(start - j->at),
+	    (uint32_t)(end - start) };
+	return true;
+}
+
+/*
  * Do job j of s as worker w: search it and store its matches.
  */
 static void
 job_do(struct search *s, struct worker *w, struct job *j)
 {
-	const struct plan *p = s->p;
-	const struct body *b = &p->body[j->body];
-	uint64_t first, end;
-	size_t from, start, stop, lead;
+	const struct part *pt = &s->p->part[j->part];
+	struct walking wk = { .s = s, .p = s->p, .w = w, .fn = job_found,
+	    .st = &s->p->stretch[pt->stretch], .arg = j, .x = j->at };
+	const uint64_t end = pt->from + pt->len;
 
-	first = j->at - (j->at < p->pattern->before ? j->at :
-	    p->pattern->before);
-	end = b->len - first < s->most ? b->len : first + s->most;
-	lead = (size_t)(j->at - first);
-	w->m.base = b->addr + first;
-	search_read(s, j->body, first, w->buf, (size_t)(end - first));
-	for (from = lead; matcher_next(&w->m, w->buf, (size_t)(end - first),
-	    from, false, &start, &stop) == MATCH_FOUND && start < lead + JOB;
-	    from = stop) {
-		MUST_ROOM(j->v, j->n);
-		j->v[j->n++] = (struct found){ (uint32_t)(start - lead),
-		    (uint32_t)(stop - start) };
-	}
+	walk_here(&wk, end - j->at < JOB ? end : j->at + JOB);
 }
 
 static void
@@ -213,31 +206,30 @@ struct search *
 search_new(const struct plan *p)
 {
 	const int cpus = processors_count();
+	const struct part *pt;
 	struct search *s;
-	size_t i, k, n;
+	uint64_t at;
+	size_t i, n;
 
 	s = must(calloc(1, sizeof *s));
 	pthread_mutex_init(&s->lock, NULL);
 	s->p = p;
-	s->most = p->pattern->before + JOB + (p->pattern->reach == ACROSS ?
-	    LONGEST : p->pattern->reach);
 	if ((s->job = mem_new(p->njob, sizeof *s->job)) == NULL) {
 		search_free(s);
 		return NULL;
 	}
-	for (i = n = 0; i < p->nbody; i++)
-		for (k = 0; k < jobs_of(&p->body[i]); k++)
-			s->job[n++] = (struct job){ .body = i,
-			    .at = (uint64_t)k * JOB };
+	for (i = n = 0; i < p->npart; i++)
+		for (pt = &p->part[i], at = 0; pt->same == i && at < pt->len;
+		    at += JOB)
+			s->job[n++] = (struct job){ .part = i,
+			    .at = pt->from + at };
 	n = cpus < MAX_WORKERS ? (size_t)cpus : MAX_WORKERS;
 	n = n < p->njob ? n : p->njob;
 	s->nw = n == 0 || p->pattern->kind == PATTERN_YARA ? 1 : n;
 	s->round = s->nw * TOGETHER;
 	s->w = must(calloc(s->nw, sizeof *s->w));
-	for (i = 0; i < s->nw; i++) {
+	for (i = 0; i < s->nw; i++)
 		matcher_open(&s->w[i].m, p->pattern);
-		s->w[i].buf = must(malloc(s->most));
-	}
 	return s;
 }
 
@@ -265,19 +257,19 @@ search_free(struct search *s)
 }
 
 /*
- * Return the matches that begin in job i of body number body, and set *n to
- * their number. They are valid until the next call.
+ * Return the matches that begin in job i of part pt, and set *n to their
+ * number. They are valid until the next call.
  */
 const struct found *
-search_job(struct search *s, size_t body, size_t i, size_t *n)
+search_job(struct search *s, const struct part *pt, size_t i, size_t *n)
 {
-	struct job *j = &s->job[s->p->body[body].job + i];
+	struct job *j = &s->job[pt->job + i];
 
 	if (!j->done)
 		search_round(s, (size_t)(j - s->job));
 	if (j->many) {
 		job_drop(&s->again);
-		s->again.body = j->body;
+		s->again.part = j->part;
 		s->again.at = j->at;
 		job_do(s, s->w, &s->again);
 		j = &s->again;
@@ -287,35 +279,28 @@ search_job(struct search *s, size_t body, size_t i, size_t *n)
 }
 
 /*
- * Return the matcher of the main thread.
+ * Return the state of the main thread.
  */
-struct matcher *
-search_matcher(struct search *s)
+struct worker *
+search_worker(struct search *s)
 {
-	return &s->w->m;
+	return s->w;
 }
 
 /*
- * Return the number of kilobytes that could not be read, and set *why to the
- * error for the first of them.
+ * Print what was not searched: kilobytes that could not be read, and places
+ * where the search was abandoned because it took too long.
  */
-uint64_t
-search_lost(const struct search *s, const char **why)
-{
-	*why = s->why;
-	return s->lost;
-}
-
-/*
- * Return true if the search was abandoned at some places because it took too
- * long there.
- */
-bool
-search_costly(const struct search *s)
+void
+search_warn(const struct search *s)
 {
 	size_t i;
 
+	if (s->lost > 0)
+		program_lose(NULL, s->why);
 	for (i = 0; i < s->nw && !s->w[i].m.costly; i++)
 		continue;
-	return i < s->nw;
+	if (i < s->nw)
+		program_lose(NULL, "matching took too long in some places, "
+		    "which were skipped");
 }

@@ -1,5 +1,5 @@
 /*
- * Keep track of which bytes of sources are in which body: runs of kilobytes,
+ * Keep track of which bytes of sources are in which part: runs of kilobytes,
  * which do not overlap. The kilobytes of a source are pitch bytes apart; runs
  * with a different offset modulo pitch (phase) are separate.
  */
@@ -59,24 +59,35 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Record in t that the whole kilobytes of s are in the given body. They must
- * not be in t yet.
+ * Return the offset from off of the first kilobyte of s that begins there or
+ * later.
+ */
+static uint64_t
+known_lead(const struct stored *s, uint64_t off)
+{
+	return (KB - (s->skip + off) % KB) % KB;
+}
+
+/*
+ * Record in t where the whole kilobytes among the len bytes at offset off of s
+ * are: the bytes are in the given part, at offset at. The kilobytes must not be
+ * in t yet.
  */
 void
-known_add(struct knowns *t, const struct stored *s, size_t body)
+known_add(struct knowns *t, const struct stored *s, uint64_t off, uint64_t len,
+    size_t part, uint64_t at)
 {
+	const uint64_t lead = known_lead(s, off);
 	struct known key, *n;
-	uint64_t off;
 
-	off = s->skip == 0 ? 0 : KB - s->skip;
-	if (off >= s->len || s->len - off < KB || !known_key(s, off, &key))
+	if (lead >= len || len - lead < KB || !known_key(s, off + lead, &key))
 		return;
-	key.n = (s->len - off) / KB;
-	key.body = body;
-	key.at = s->at + off;
+	key.n = (len - lead) / KB;
+	key.part = part;
+	key.at = at + lead;
 	n = known_below(t, &key);
 	if (n != NULL && n->src == key.src && n->phase == key.phase &&
-	    n->body == body && n->kb + n->n == key.kb &&
+	    n->part == part && n->kb + n->n == key.kb &&
 	    n->at + n->n * KB == key.at) {
 		n->n += key.n;
 		return;
@@ -88,12 +99,12 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 
 /*
  * Look up the kilobyte at offset off of s in t, which has the kilobytes that
- * are already in a body. Set *body to that body and *at to the offset in it.
+ * are already in a part. Set *part to that part and *at to the offset in it.
  * Return false if the kilobyte is not in t.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
-    size_t *body, uint64_t *at)
+    size_t *part, uint64_t *at)
 {
 	struct known key, *n;
 
@@ -102,7 +113,7 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 	n = known_below(t, &key);
 	if (!known_holds(n, &key))
 		return false;
-	*body = n->body;
+	*part = n->part;
 	*at = n->at + (key.kb - n->kb) * KB;
 	return true;
 }
@@ -115,10 +126,9 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)
 {
+	const uint64_t lead = known_lead(s, off);
 	struct known key, *n;
-	uint64_t lead;
 
-	lead = (KB - (s->skip + off) % KB) % KB;
 	if (lead >= s->len - off || !known_key(s, off + lead, &key))
 		return s->len - off;
 	if (lead > 0 && known_holds(known_below(t, &key), &key))

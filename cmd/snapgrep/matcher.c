@@ -87,16 +87,17 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 
 /*
  * Use m to find the first match that begins at or after offset off of the len
- * bytes at s. Set *start and *end (exclusive) to its offsets, and return
- * MATCH_FOUND. If partial is true, more bytes follow s. If the match may depend
- * on these, set only *start, and return MATCH_PARTIAL. If PCRE2 reaches its
- * limit, set m->costly, and try fewer possible beginnings at a time. Skip each
- * kilobyte where it still reaches the limit. Return MATCH_NONE if there is no
- * match.
+ * bytes at s, but before offset limit, at most len. Set *start and *end
+ * (exclusive) to its offsets, and return MATCH_FOUND. If m searches for
+ * pointers, ignore limit. If partial is true, more bytes follow s. If the match
+ * may depend on these, set only *start, and return MATCH_PARTIAL. If PCRE2
+ * reaches its limit of steps, set m->costly, and try fewer possible beginnings
+ * at a time. Skip each kilobyte where it still reaches that limit. Return
+ * MATCH_NONE if there is no match.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t off,
-    bool partial, size_t *start, size_t *end)
+    size_t limit, bool partial, size_t *start, size_t *end)
 {
 	const size_t *at;
 	size_t step, last;
@@ -106,8 +107,8 @@ matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t off,
 	if (m->p->kind == PATTERN_POINTER)
 		return pointer_next(m, s, len, off, start, end);
 	how = PCRE2_NOTEMPTY | (partial ? PCRE2_PARTIAL_HARD : 0);
-	for (step = SIZE_MAX; off <= len; off = last + 1) {
-		last = len - off < step ? len : off + step - 1;
+	for (step = SIZE_MAX; off < limit; off = last + 1) {
+		last = limit - off < step ? limit - 1 : off + step - 1;
 		pcre2_set_offset_limit(m->context, last);
 		rc = pcre2_match(m->p->code, s, len, off, how, m->data,
 		    m->context);

@@ -267,7 +267,7 @@ pattern_zeros(struct pattern *p)
 	uint8_t *zeros = must(calloc(1, LONGEST));
 
 	matcher_open(&m, p);
-	p->zeros = matcher_next(&m, zeros, LONGEST, 0, false, &start,
+	p->zeros = matcher_next(&m, zeros, LONGEST, 0, LONGEST, false, &start,
 	    &end) == MATCH_FOUND;
 	matcher_close(&m);
 	free(zeros);

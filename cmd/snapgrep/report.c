@@ -64,21 +64,12 @@ static uint64_t
 place_set(const struct plan *p, const struct stretch *st, uint64_t off,
     struct origin *place)
 {
-	const struct part *pt = &p->part[st->first];
-	const struct stored *s;
-	uint64_t left, run;
+	const struct stored *s = plan_stored(p, st, off);
 
 	memset(place, 0, sizeof *place);
-	pt += BISECT(pt, st->n, from, off) - 1;
-	left = pt->len - (off - pt->from);
-	if (pt->body == BODY_ZERO)
-		return left;
-	off = pt->at + (off - pt->from);
-	s = plan_stored(p, pt->body, off);
 	if (stored_place(s, off - s->at, &place->loc, &place->skip))
 		place->src = s->src;
-	run = s->len - (off - s->at);
-	return run < left ? run : left;
+	return s->len - (off - s->at);
 }
 
 /*
@@ -185,7 +176,7 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 		print_others(p, o);
 	putchar('\n');
 	if (r->dump)
-		dump_match(r, s, p, st, start, end);
+		dump_match(r, s, st, start, end);
 }
 
 /*

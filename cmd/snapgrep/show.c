@@ -166,7 +166,7 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 	lead = start < LEAD ? (size_t)start : LEAD;
 	left = st->len - start;
 	len = left < 2 * WIDTH ? (size_t)left : 2 * WIDTH;
-	walk_read(s, p, st, start - lead, buf, lead + len);
+	search_read(s, st, start - lead, buf, lead + len);
 	n = end - start < 2 * WIDTH ? (size_t)(end - start) : 2 * WIDTH;
 	shown = n < WIDTH ? n : WIDTH;
 	if (text) {
@@ -194,7 +194,7 @@ show_only(const struct report *r, struct search *s, const struct plan *p,
 	for (; start < end; start += n) {
 		n = end - start < 4 * KB ? end - start : 4 * KB;
 		memset(buf + n, 0, 4);
-		walk_read(s, p, st, start, buf, (size_t)n);
+		search_read(s, st, start, buf, (size_t)n);
 		if (!r->terminal && p->pattern->kind != PATTERN_POINTER)
 			fwrite(buf, 1, (size_t)n, stdout);
 		else

@@ -157,7 +157,6 @@ search(struct command *cmd, struct snap *s)
 {
 	struct plan p;
 	struct search *se = NULL;
-	const char *why;
 	int rc;
 
 	rc = plan_make(&p, s, &cmd->chosen, &cmd->pattern);
@@ -167,11 +166,8 @@ search(struct command *cmd, struct snap *s)
 		rc = yara_report(&cmd->report, se, &p);
 	else if (se != NULL)
 		report(&cmd->report, se, &p);
-	if (se != NULL && search_lost(se, &why) > 0)
-		program_lose(NULL, why);
-	if (se != NULL && search_costly(se))
-		program_lose(NULL, "matching took too long in some places, "
-		    "which were skipped");
+	if (se != NULL)
+		search_warn(se);
 	search_free(se);
 	plan_free(&p);
 	return rc;

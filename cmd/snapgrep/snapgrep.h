@@ -4,8 +4,8 @@
  *	pattern.c	compile the pattern
  *	matcher.c	search a buffer for it
  *	choose.c	select processes and mappings
- *	body.c		plan the search so that equal bytes are searched once
- *	job.c		search the planned bodies with all processors
+ *	plan.c		plan the search so that equal bytes are searched once
+ *	job.c		search the planned parts with all processors
  *	walk.c		find the matches of each mapping, also across borders
  *	report.c	print lines and counts
  *	show.c, dump.c	print bytes
@@ -86,7 +86,8 @@ enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
 void		 matcher_open(struct matcher *m, const struct pattern *p);
 void		 matcher_close(struct matcher *m);
 enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
-		    size_t off, bool partial, size_t *start, size_t *end);
+		    size_t off, size_t limit, bool partial, size_t *start,
+		    size_t *end);
 
 /*
  * choose.c: select processes and mappings
@@ -108,7 +109,7 @@ void		 pointer_of(const struct snap *s, struct proc *p,
 		    size_t *word, bool *big);
 
 /*
- * body.c: plan the search
+ * plan.c: plan the search
  */
 struct stored {			/* bytes stored contiguously in a source */
 	struct source	*src;	/* borrowed; NULL: zeros */
@@ -116,29 +117,21 @@ struct stored {			/* bytes stored contiguously in a source */
 				   contains the first byte */
 	size_t		 skip;	/* offset of the first byte in its kilobyte */
 	uint64_t	 len;
-	uint64_t	 at;	/* offset, in the body, of the first byte */
-};
-
-struct body {			/* bytes that are searched once, even if several
-				   processes have them */
-	size_t		 first;	/* index, in plan.stored, of the body's first
-				   element */
-	size_t		 n;
-	uint64_t	 len;
-	uint64_t	 addr;	/* address of the body's first byte in the first
-				   process that has it */
-	size_t		 job;	/* index of the first job of this body */
+	uint64_t	 at;	/* offset, in the stretch, of the first byte */
 };
 
 /* a part of zeros that is not searched */
-#define BODY_ZERO	SIZE_MAX
+#define PART_ZERO	SIZE_MAX
 
-struct part {			/* part of a stretch: bytes that are in one
-				   body */
-	size_t		 body;
-	uint64_t	 at;	/* offset of the part in the body */
+struct part {			/* part of a stretch */
+	size_t		 stretch;
+	size_t		 same;	/* index of the part that is searched, and has
+				   the bytes of this one: perhaps itself */
+	uint64_t	 at;	/* offset of these bytes in that part */
 	uint64_t	 from;	/* offset of the part in the stretch */
 	uint64_t	 len;
+	size_t		 job;	/* index of the first job of this part, if it is
+				   searched */
 };
 
 struct stretch {		/* contiguous bytes of one mapping */
@@ -146,8 +139,10 @@ struct stretch {		/* contiguous bytes of one mapping */
 	const struct vma *vma;	/* borrowed */
 	uint64_t	 addr;
 	uint64_t	 len;
-	size_t		 first;	/* index, in plan.part, of the stretch's first
-				   part */
+	size_t		 stored; /* index, in plan.stored, of its first
+				    element */
+	size_t		 nstored;
+	size_t		 first;	/* index, in plan.part, of its first part */
 	size_t		 n;
 };
 
@@ -168,23 +163,18 @@ struct plan {
 	size_t		 nstretch;
 	struct part	*part;
 	size_t		 npart;
-	struct body	*body;
-	size_t		 nbody;
-	size_t		 njob;	/* total number of jobs, over all bodies */
+	size_t		 njob;	/* total number of jobs, over all parts */
 	struct stored	*stored;
 	size_t		 nstored;
 	struct knowns	 knowns; /* owned; which bytes of a source are in which
-				    body */
-	struct stored	*fresh;	/* stored bytes of the stretch being added */
-	size_t		 nfresh;
+				    part */
 };
 
 int		 plan_make(struct plan *p, struct snap *s,
 		    struct chosen *c, const struct pattern *pattern);
 void		 plan_free(struct plan *p);
-size_t		 jobs_of(const struct body *b);
-const struct stored *plan_stored(const struct plan *p, size_t body,
-		    uint64_t at);
+const struct stored *plan_stored(const struct plan *p,
+		    const struct stretch *st, uint64_t off);
 bool		 stored_place(const struct stored *s, uint64_t off,
 		    uint64_t *loc, size_t *skip);
 
@@ -197,20 +187,20 @@ struct known {
 	uint64_t	 phase;	/* location in the source, modulo its pitch */
 	uint64_t	 kb; /* location in the source, divided by its pitch */
 	uint64_t	 n;
-	size_t		 body;
+	size_t		 part;
 	uint64_t	 at;
 };
 
 void		 known_add(struct knowns *t, const struct stored *s,
-		    size_t body);
+		    uint64_t off, uint64_t len, size_t part, uint64_t at);
 bool		 known_find(struct knowns *t, const struct stored *s,
-		    uint64_t off, size_t *body, uint64_t *at);
+		    uint64_t off, size_t *part, uint64_t *at);
 uint64_t	 known_until(struct knowns *t, const struct stored *s,
 		    uint64_t off);
 void		 known_free(struct knowns *t);
 
 /*
- * job.c: search bodies with several threads
+ * job.c: search parts with several threads
  */
 enum { JOB = 1024 * KB };	/* size of a job in bytes */
 
@@ -221,15 +211,20 @@ struct found {			/* a match in a job */
 
 struct search;
 
+struct worker {			/* state of a thread */
+	struct matcher	 m;	/* owned */
+	uint8_t		*buf;	/* owned; buffer of "cap" bytes */
+	size_t		 cap;
+};
+
 struct search	*search_new(const struct plan *p);
 void		 search_free(struct search *s);
-const struct found *search_job(struct search *s, size_t body, size_t i,
-		    size_t *n);
-struct matcher	*search_matcher(struct search *s);
-uint64_t	 search_lost(const struct search *s, const char **why);
-bool		 search_costly(const struct search *s);
-void		 search_read(struct search *s, size_t body, uint64_t at,
-		    uint8_t *buf, size_t len);
+const struct found *search_job(struct search *s, const struct part *pt,
+		    size_t i, size_t *n);
+struct worker	*search_worker(struct search *s);
+void		 search_warn(const struct search *s);
+void		 search_read(struct search *s, const struct stretch *st,
+		    uint64_t off, uint8_t *buf, size_t len);
 
 /*
  * walk.c: find the matches of a stretch in order; fn returns false to stop
@@ -237,11 +232,21 @@ void		 search_read(struct search *s, size_t body, uint64_t at,
 typedef bool	 (*walk_fn)(void *arg, const struct stretch *st,
 		    uint64_t start, uint64_t end);
 
+struct walking {
+	struct search	*s;	/* borrowed, as are all members */
+	const struct plan *p;
+	const struct stretch *st;
+	struct worker	*w;
+	walk_fn		 fn;
+	void		*arg;
+	uint64_t	 x;	/* matches that begin before this offset were
+				   passed to fn */
+	bool		 stop;	/* fn has returned false */
+};
+
 void		 walk(struct search *s, const struct plan *p,
 		    const struct stretch *st, walk_fn fn, void *arg);
-void		 walk_read(struct search *s, const struct plan *p,
-		    const struct stretch *st, uint64_t off, uint8_t *buf,
-		    size_t len);
+void		 walk_here(struct walking *w, uint64_t limit);
 
 /*
  * report.c: print matches
@@ -288,8 +293,7 @@ void		 show_only(const struct report *r, struct search *s,
 
 /* dump.c: print a match as hexdump -C */
 void		 dump_match(const struct report *r, struct search *s,
-		    const struct plan *p, const struct stretch *st,
-		    uint64_t start, uint64_t end);
+		    const struct stretch *st, uint64_t start, uint64_t end);
 
 /* yara.c: match YARA rules */
 int		 yara_open(struct pattern *p, const char *path);

@@ -42,7 +42,7 @@ block_data(YR_MEMORY_BLOCK *b)
 	struct scanning *sc = b->context;
 
 	if (sc->have == NULL)
-		walk_read(sc->s, sc->p, sc->st, sc->at, sc->buf, b->size);
+		search_read(sc->s, sc->st, sc->at, sc->buf, b->size);
 	sc->have = sc->buf;
 	return sc->have;
 }
@@ -50,7 +50,7 @@ block_data(YR_MEMORY_BLOCK *b)
 static bool
 is_left_out(const struct part *pt)
 {
-	return pt->body == BODY_ZERO && pt->len >= ZEROS;
+	return pt->same == PART_ZERO && pt->len >= ZEROS;
 }
 
 /*
