@@ -86,13 +86,6 @@ fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
 	pthread_mutex_unlock(&lock);
 }
 
-static void
-tree_warn(void *arg, const char *what)
-{
-	(void)arg;
-	program_warn("%s", what);
-}
-
 /*
  * Return the time of snapshot s from its first line. If this line has no time,
  * return the time when the snapshot file was last written or, if that is not a
@@ -118,7 +111,8 @@ static bool
 by_list(const struct stat *st)
 {
 	return geteuid() != 0 && st->st_uid != geteuid() &&
-	    st->st_gid != getegid() && (st->st_mode & S_IROTH) == 0;
+	    st->st_gid != getegid() && !group_member(st->st_gid) &&
+	    (st->st_mode & S_IROTH) == 0;
 }
 
 /*
@@ -130,7 +124,7 @@ by_list(const struct stat *st)
 static int
 origin_open(struct origin *o, const char *path)
 {
-	struct readopts ro = { .warn = tree_warn };
+	struct readopts ro = { .warn = program_say };
 	const struct stat *st;
 	mode_t r;
 
@@ -206,7 +200,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 		daemon_begin();
 	confine_server(file, n, &m);
 	if ((origin = calloc(n, sizeof *origin)) == NULL ||
-	    (sv.tree = fstree_new(tree_warn, NULL)) == NULL)
+	    (sv.tree = fstree_new(program_say, NULL)) == NULL)
 		err(1, NULL);
 	for (i = 0; i < n; i++)
 		if (origin_open(&origin[i], file[i]) == -1 ||

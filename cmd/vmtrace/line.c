@@ -11,19 +11,6 @@ enum { PATIENCE = 250000000 };	/* maximum time in ns that lines wait for an
 enum { MAX_HELD = 65536 };	/* maximum number of waiting lines */
 
 /*
- * Initialize o with options opts. Lines show times relative to start, in
- * nanoseconds.
- */
-void
-lines_begin(struct output_state *o, const struct options *opts,
-    uint64_t start)
-{
-	o->opts = opts;
-	o->start = start;
-	TAILQ_INIT(&o->held);
-}
-
-/*
  * Append a line without text to o, for thread tid of process pid at the given
  * time in nanoseconds. Return the line.
  */
@@ -63,16 +50,6 @@ line_free(struct line *l)
 	free(l->code.name);
 	free(l->text);
 	free(l);
-}
-
-/*
- * Print the column headings.
- */
-void
-lines_heading(void)
-{
-	printf("%12s %7s %-7s %16s %-7s %16s %9s %s\n", "TIME ms", "TID",
-	    "EVENT", "ADDRESS", "ACCESS", "INSTRUCTION", "us", "WHERE");
 }
 
 static void

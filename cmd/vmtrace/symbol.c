@@ -64,7 +64,7 @@ syms_get(const struct row *r)
 
 /*
  * Write the name of the instruction at offset r->num of file r->name as
- * "NAME+0xN" to s, which has room for size bytes. Write "-" if the instruction
+ * "NAME+0xN" to s, which has room for size bytes. Write "" if the instruction
  * has no symbol. Return s.
  */
 const char *
@@ -74,7 +74,7 @@ symbol_name(const struct row *r, char *s, size_t size)
 	const char *name;
 	uint64_t into;
 
-	strlcpy(s, "-", size);
+	*s = '\0';
 	if ((syms = syms_get(r)) != NULL &&
 	    (name = elfsyms_find(syms, r->num, &into)) != NULL)
 		snprintf(s, size, "%s+0x%jx", name, (uintmax_t)into);

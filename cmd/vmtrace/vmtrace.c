@@ -194,7 +194,8 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
 		errx(1, "%s", snap_errstr());
-	lines_begin(&s.out, o, now_ns());
+	s.out.opts = o;
+	TAILQ_INIT(&s.out.held);
 	say_lacks(t);
 	if (c.pid == 0) {
 		if (targets_add(tg, t, &s, failed) == 0) {
@@ -211,7 +212,9 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 	if (c.pid != 0)
 		command_go(&c, tg->command[0]);
 	if (!o->totals)
-		lines_heading();
+		printf("%12s %7s %-7s %16s %-7s %16s %9s %s\n", "TIME ms",
+		    "TID", "EVENT", "ADDRESS", "ACCESS", "INSTRUCTION", "us",
+		    "WHERE");
 	if (trace(t, &s, &over) == -1) {
 		program_warn("%s", snap_errstr());
 		*failed = true;

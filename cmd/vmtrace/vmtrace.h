@@ -57,7 +57,7 @@ struct tally { /* table of counts, zeroed before use; see tally.c */
 	size_t		 n;
 };
 
-struct output_state {		/* destination of lines; zeroed before use */
+struct output_state {		/* destination of lines */
 	const struct options *opts; /* borrowed */
 	uint64_t	 start;	/* time in nanoseconds to which printed times
 				   are relative */
@@ -70,15 +70,12 @@ struct output_state {		/* destination of lines; zeroed before use */
 	struct tally	 slab;
 };
 
-void		 lines_begin(struct output_state *, const struct options *,
-		    uint64_t);
 struct line	*line_add(struct output_state *, uint64_t, pid_t, pid_t);
 void		 line_text(struct line *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 line_close(struct output_state *, struct line *, enum result,
 		    uint64_t);
 void		 lines_flush(struct output_state *, uint64_t);
-void		 lines_heading(void);
 void		 lines_end(struct output_state *);
 
 /*

@@ -95,6 +95,7 @@ static const struct call calls[] = {
 	CALL(clock_gettime), CALL(clock_getres), CALL(gettimeofday),
 	CALL(clock_nanosleep), CALL(nanosleep), CALL(getrandom),
 	CALL(getuid), CALL(geteuid), CALL(getgid), CALL(getegid),
+	CALL(getgroups),
 	CALL(uname), CALL(sysinfo), CALL(exit), CALL(exit_group),
 	ARG(prlimit64, 0, 0),
 #ifdef SYS_rseq

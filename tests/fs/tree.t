@@ -112,4 +112,23 @@ ok $? "in its core, too"
 is "$(stat -c %a "$mnt" "$mnt/$pid" "$mnt/$pid/mem" "$mnt/$pid/text" |
     tr '\n' ' ')" "555 555 444 555 " "modes of a snapshot that all may read"
 unserve
-finish 26
+
+# A snapshot that its reader may read as a member of a group, as which the
+# reader does not run.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
+    mknod -m 666 "$tmp/fuse" c 10 229 2>"$tmp/err"; then
+	chmod 640 "$tmp/snap"
+	chgrp 7 "$tmp/snap"
+	chmod 755 "$tmp"
+	mkdir "$tmp/theirs"
+	chown nobody "$tmp/theirs"
+	# shellcheck disable=SC2016 # the inner shell expands them
+	is "$(cd "$tmp" && unshare -m bash -c 'mount --bind fuse /dev/fuse
+as=(setpriv --reuid=65534 --regid=65534 --groups=7)
+"${as[@]}" "$0" snap theirs; "${as[@]}" stat -c "%a %u %g" theirs
+umount theirs' "$(realpath "$BUILD/snapfs")" 2>"$tmp/err")" "550 0 7" \
+	    "modes of a snapshot that a group may read" || diag <"$tmp/err"
+else
+	skip "modes of a snapshot that a group may read" "not root"
+fi
+finish 27

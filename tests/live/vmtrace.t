@@ -199,6 +199,14 @@ for o in map(json.loads, sys.stdin):
     sums[o["type"]] = sums.get(o["type"], 0) + o["faults"]
 print(len(set(sums.values())), *sorted(sums))' <"$tmp/out")" \
     "0 1 instruction mapping" '-j: the same as JSON'
+if strip -o "$tmp/stripped" "$targets/faults" 2>"$tmp/err"; then
+	trace -sj "$tmp/stripped" "$tmp/want" "$tmp"
+	is "$rc $(jq -r 'select(.file == "'"$tmp/stripped"'").symbol' \
+	    <"$tmp/out" | sort -u)" "0 null" \
+	    '-j: the symbol of a file without symbols'
+else
+	skip '-j: the symbol of a file without symbols' 'no strip'
+fi
 trace -sk "$targets/faults" "$tmp/want" "$tmp"
 n=$(awk '/ALLOCS/ { exit } $3 ~ /^touch_pages\+/ { n += $1 }
     END { print n }' "$tmp/out")
@@ -444,4 +452,4 @@ else
 	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish 68
+finish 69
