@@ -17,8 +17,6 @@ STRIP ?= strip
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # optional: with it, the programs read files that zstd(1) compressed
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo libzstd)
-# used by programs, not by the library: tables
-CMDPKGS = smartcols
 # libraries that one program needs.  If pkg-config does not find one, the program
 # is left out, and "make" prints a message.
 snapfs_PKGS = fuse3
@@ -43,7 +41,7 @@ BUILT := $(foreach p,$(PROGS),$(if $(strip $($p_LACKS)),,$p))
 
 # missing packages for the build; rules that compile begin with $(NEEDED)
 LACKS := $(foreach c,$(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c, \
-	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS) $(CMDPKGS))
+	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS))
 NEEDED = $(if $(strip $(LACKS)),$(error $(strip $(LACKS)): missing; \
 	"tests/setup build" installs what is, or: $(shell tests/setup -n build)))
 
@@ -106,7 +104,7 @@ haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-	    $(LIBS) $(shell $(PKG_CONFIG) --libs $(CMDPKGS)) $(call pkgs,$(@F),--libs) \
+	    $(LIBS) $(call pkgs,$(@F),--libs) \
 	    $($(@F)_LIBS)
 
 # Programs without shared libraries.  Their libxxhash does not choose vector

@@ -6,7 +6,6 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
-CMDPKGS=smartcols
 # libraries that one program needs, and optional ones (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
@@ -49,7 +48,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $CMDPKGS $more` \
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` \
 	    $libs -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o

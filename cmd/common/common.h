@@ -268,8 +268,10 @@ void		 table_print(struct table *t);
 
 /* text.c */
 const char	*path_base(const char *path);
+int		 terminal_width(void);
 void		 text_locale(void);
 void		 text_put(const char *s);
+int		 text_width(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);
 
 /* totals.c */

@@ -1,38 +1,27 @@
 /*
- * Print tables. For people, libsmartcols prints them as lsblk(8) does: columns
- * fit their contents, and lines fit the terminal. For programs, each line is a
- * JSON object, printed at once; the caller may add members that are not
- * columns.
+ * Print tables. For people, columns fit their contents, and lines fit the
+ * terminal, as those of lsblk(8) do. For programs, each line is a JSON object,
+ * printed at once; the caller may add members that are not columns.
  */
 #include "common.h"
 
 #include <err.h>
-#include <libsmartcols/libsmartcols.h>
 
 struct table {
-	struct libscols_table *tb; /* owned; NULL: print JSON */
-	struct libscols_line *line; /* borrowed from tb; the line being
-				       filled in */
+	struct tableopts o;
 	const char	*type;	/* value of "type" in each JSON object; NULL:
 				   the objects are elements of an array */
 	bool		 open;	/* a JSON object is being written */
 	const struct column *columns; /* borrowed */
 	size_t		 n;
-	bool		 bytes;	/* print exact sizes */
 	int		*place;	/* owned; position of each column; -1: not
 				   shown */
+	const struct column **shown; /* owned; columns by position */
+	size_t		 nshown;
+	char		**cell;	/* owned, as are its strings; lines of nshown
+				   cells; NULL: empty */
+	size_t		 ncell;
 };
-
-/*
- * Exit with status 2 if rc is an error from a libsmartcols function, which
- * means that memory ran out.
- */
-static void
-check(int rc)
-{
-	if (rc != 0)
-		program_nomem();
-}
 
 /*
  * Return the index of the column of t whose name is the len bytes at name,
@@ -65,16 +54,12 @@ static void
 column_show(struct table *t, size_t i)
 {
 	const struct column *c = &t->columns[i];
-	int flags = (c->flags & RIGHT ? SCOLS_FL_RIGHT : 0) |
-	    (c->flags & CUT ? SCOLS_FL_TRUNC : 0);
 
-	if (t->place[i] != -1 || (t->tb == NULL ? c->key : c->name) == NULL)
+	if (t->place[i] != -1 || (t->o.json ? c->key : c->name) == NULL)
 		return;
-	t->place[i] = 0;
-	if (t->tb == NULL)
-		return;
-	t->place[i] = (int)scols_table_get_ncols(t->tb);
-	check(scols_table_new_column(t->tb, c->name, 0, flags) == NULL);
+	t->place[i] = (int)t->nshown;
+	MUST_ROOM(t->shown, t->nshown);
+	t->shown[t->nshown++] = c;
 }
 
 /*
@@ -93,16 +78,12 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 
 	t = must(calloc(1, sizeof *t));
 	t->place = must(reallocarray(NULL, n, sizeof *t->place));
-	if (!o->json)
-		t->tb = must(scols_new_table());
+	t->o = *o;
 	t->type = type;
 	t->columns = columns;
 	t->n = n;
-	t->bytes = o->bytes;
 	for (i = 0; i < n; i++)
 		t->place[i] = -1;
-	if (t->tb != NULL)
-		check(scols_table_enable_noheadings(t->tb, o->bare));
 	for (i = 0; i < n; i++)
 		if ((list == NULL || *list == '+') &&
 		    (o->json || columns[i].flags & SHOW))
@@ -151,10 +132,14 @@ object_end(struct table *t)
 void
 table_line(struct table *t)
 {
-	if (t->tb != NULL) {
-		check((t->line = scols_table_new_line(t->tb, NULL)) == NULL);
-		return;
+	size_t i;
+
+	for (i = 0; i < t->nshown && !t->o.json; i++) {
+		MUST_ROOM(t->cell, t->ncell);
+		t->cell[t->ncell++] = NULL;
 	}
+	if (!t->o.json)
+		return;
 	object_end(t);
 	if (t->type != NULL)
 		json_begin(t->type);
@@ -174,13 +159,13 @@ table_text(struct table *t, size_t i, const char *s)
 
 	if (t->place[i] == -1)
 		return;
-	if (t->tb == NULL) {
+	if (t->o.json) {
 		json_text(t->columns[i].key, s);
 		return;
 	}
 	copy = must(strdup(s == NULL || *s == '\0' ? "-" : s));
-	check(scols_line_refer_data(t->line, (size_t)t->place[i],
-	    text_sanitize(copy)));
+	t->cell[t->ncell - t->nshown + (size_t)t->place[i]] =
+	    text_sanitize(copy);
 }
 
 /*
@@ -192,7 +177,7 @@ table_number(struct table *t, size_t i, uint64_t v)
 	char s[24];
 
 	snprintf(s, sizeof s, "%ju", (uintmax_t)v);
-	if (t->tb != NULL)
+	if (!t->o.json)
 		table_text(t, i, s);
 	else if (t->place[i] != -1)
 		json_number(t->columns[i].key, v);
@@ -207,7 +192,7 @@ table_bytes(struct table *t, size_t i, uint64_t bytes)
 {
 	char s[24];
 
-	if (t->tb == NULL || t->bytes)
+	if (t->o.json || t->o.bytes)
 		table_number(t, i, bytes);
 	else
 		table_text(t, i, amount_text(s, sizeof s, bytes));
@@ -222,10 +207,10 @@ table_range(struct table *t, size_t i, uint64_t first, uint64_t last)
 {
 	char s[40];
 
-	if (t->tb == NULL && t->place[i] != -1) {
+	if (t->o.json && t->place[i] != -1) {
 		json_address("start", first, false);
 		json_address("end", last, true);
-	} else if (t->tb != NULL) {
+	} else if (!t->o.json) {
 		snprintf(s, sizeof s, "%jx-%s%jx", (uintmax_t)first,
 		    last == UINT64_MAX ? "1000000000000000" : "",
 		    (uintmax_t)(last + 1));
@@ -234,22 +219,92 @@ table_range(struct table *t, size_t i, uint64_t first, uint64_t last)
 }
 
 /*
+ * Print the first width columns of s, which may be NULL, aligned as c says. If
+ * last is true, do not pad them to the right, and end the line.
+ */
+static void
+cell_print(const struct column *c, const char *s, int width, bool last)
+{
+	const char *end = s == NULL ? "" : s, *next = end;
+	const char *const begin = end;
+	int n = 0, w;
+
+	for (; *end != '\0'; end = next, n += w)
+		if (n + (w = text_columns(&next)) > width)
+			break;
+	width -= n;
+	printf("%*s%.*s%*s%c", c->flags & RIGHT ? width : 0, "",
+	    (int)(end - begin), begin, c->flags & RIGHT || last ? 0 : width,
+	    "", last ? '\n' : ' ');
+}
+
+/*
+ * Return the number of columns that string s needs, at least min. s may be
+ * NULL.
+ */
+static int
+width_of(const char *s, int min)
+{
+	const int n = s == NULL ? 0 : text_width(s);
+
+	return n > min ? n : min;
+}
+
+/*
+ * Print the lines of t as text. If they do not fit the terminal, cut the widest
+ * of the columns that may be cut, but not their headings.
+ */
+static void
+lines_print(const struct table *t)
+{
+	const int room = terminal_width();
+	const struct column *const *c = t->shown;
+	const size_t n = t->nshown;
+	int *width = must(calloc(n + 1, sizeof *width));
+	int over = (int)n - 1 - room;
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		width[i] = width_of(c[i]->name, 0);
+		for (k = i; k < t->ncell; k += n)
+			width[i] = width_of(t->cell[k], width[i]);
+		over += width[i];
+	}
+	for (; room > 0 && over > 0; over--) {
+		for (i = 0, k = n; i < n; i++)
+			if (c[i]->flags & CUT &&
+			    width[i] > width_of(c[i]->name, 0) &&
+			    (k == n || width[i] > width[k]))
+				k = i;
+		if (k == n)
+			break;
+		width[k]--;
+	}
+	for (i = 0; i < n && !t->o.bare && t->ncell > 0; i++)
+		cell_print(c[i], c[i]->name, width[i], i + 1 == n);
+	for (i = 0; i < t->ncell; i++)
+		cell_print(c[i % n], t->cell[i], width[i % n], i % n + 1 == n);
+	free(width);
+}
+
+/*
  * Print t to standard output, and free it.
  */
 void
 table_print(struct table *t)
 {
-	if (t->tb == NULL) {
+	size_t i;
+
+	if (t->o.json) {
 		object_end(t);
 		if (t->type == NULL)
 			json_close(']');
-	} else {
-		/* loading the locale maps a file and so changes what
-		   pagestat measures */
-		text_locale();
-		check(scols_print_table(t->tb));
-		scols_unref_table(t->tb);
-	}
+	} else
+		lines_print(t);
+	for (i = 0; i < t->ncell; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	free(t->shown);
 	free(t->place);
 	free(t);
 }

@@ -1,7 +1,11 @@
 /*
- * Print untrusted text, cut paths, and encode UTF-8.
+ * Measure, cut and print text for a terminal, and encode UTF-8.
  */
 #include "common.h"
+
+#include <sys/ioctl.h>
+
+#include <unistd.h>
 
 /*
  * Return the last component of path, which may be "".
@@ -12,6 +16,38 @@ path_base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash == NULL ? path : slash + 1;
+}
+
+/*
+ * Return the number of columns that string s needs on a terminal.
+ */
+int
+text_width(const char *s)
+{
+	int n;
+
+	for (n = 0; *s != '\0';)
+		n += text_columns(&s);
+	return n;
+}
+
+/*
+ * Return the width of the terminal that is standard output, in columns, or 0 if
+ * it is unknown, or if standard output is not a terminal.
+ */
+int
+terminal_width(void)
+{
+	struct winsize ws;
+	const char *s, *why = "";
+	int n = 0;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if ((s = getenv("COLUMNS")) != NULL)
+		n = (int)strtonum(s, 1, 10000, &why);
+	return why == NULL ? n : ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 ?
+	    ws.ws_col : 0;
 }
 
 /*

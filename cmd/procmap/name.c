@@ -3,33 +3,7 @@
  */
 #include "procmap.h"
 
-#include <sys/ioctl.h>
-
-#include <unistd.h>
-
 enum { MIN_NAME = 12 };	/* minimum width of a name, in columns */
-
-static int columns;		/* width of the terminal in columns; 0: unknown,
-				   or no terminal */
-
-/*
- * If standard output is a terminal, determine its width.
- */
-void
-name_terminal(void)
-{
-	struct winsize ws;
-	const char *s, *why;
-
-	if (!isatty(STDOUT_FILENO))
-		return;
-	if ((s = getenv("COLUMNS")) != NULL) {
-		columns = (int)strtonum(s, 1, 10000, &why);
-		if (why == NULL)
-			return;
-	}
-	columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 ? ws.ws_col : 0;
-}
 
 /*
  * Write the name of mapping v, as OpenBSD shows it, to s, which has room for
@@ -64,15 +38,15 @@ const char *
 name_fit(const char *name, int used)
 {
 	static char buf[4096 + 8];
-	const char *s;
+	static int columns = -1;
 	int n, room;
 
+	if (columns == -1)
+		columns = terminal_width();
 	if (columns == 0)
 		return name;
 	room = columns - used > MIN_NAME ? columns - used : MIN_NAME;
-	for (n = 0, s = name; *s != '\0';)
-		n += text_columns(&s);
-	if (n <= room)
+	if ((n = text_width(name)) <= room)
 		return name;
 	while (n > room - 3)
 		n -= text_columns(&name);

@@ -378,7 +378,6 @@ main(int argc, char *argv[])
 	    (c->opts.styles & STYLE_LINES) == 0 :
 	    c->opts.styles == 0 && c->opts.picture == NULL))
 		c->opts.styles |= STYLE_ALL;
-	name_terminal();
 	if (c->nsnap > 0)
 		confine_snaps(c);
 	open_snaps(c);

@@ -42,7 +42,6 @@ struct options {
 };
 
 /* name.c: format names of mappings for a terminal, as OpenBSD does */
-void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);
 const char	*name_fit(const char *name, int used);
 
@@ -142,6 +141,5 @@ void		 svg_text(struct buf *, const char *);
 void		 svg_end(struct buf *, const char *, int);
 void		 svg_size(struct buf *, uint64_t);
 extern const char svg_style[];	/* style sheet for pictures */
-
 
 #endif

@@ -113,12 +113,9 @@ svg_text(struct buf *b, const char *s)
 void
 svg_end(struct buf *b, const char *s, int max)
 {
-	const char *p;
 	int n;
 
-	for (n = 0, p = s; *p != '\0';)
-		n += text_columns(&p);
-	if (n <= max) {
+	if ((n = text_width(s)) <= max) {
 		svg_text(b, s);
 		return;
 	}

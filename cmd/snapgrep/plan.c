@@ -17,10 +17,6 @@
 #include "snapgrep.h"
 #include "bisect.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SMALL = 4 * ACROSS };
 
 /*

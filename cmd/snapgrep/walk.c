@@ -15,7 +15,6 @@
 #include "snapgrep.h"
 #include "bisect.h"
 
-
 static void
 walk_print(struct walking *w, uint64_t start, uint64_t end)
 {

@@ -73,6 +73,11 @@ is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
     all.snap | sed -n 's/.*"memory":\([0-9]*\),.*"mappings".*/\1/p')" \
     "-b: bytes"
 is "$("$snapls" -n all.snap | wc -l)" 40 "-n: no headings and no totals"
+COLUMNS=60 "$tests/criu/onpty.py" out "$snapls" -o pid,command,exe,cwd all.snap
+is "$(tr -d '\r' <out | awk '/PID/ { print } NF == 0 || /^with/ { exit }
+    length > most { most = length } END { print most }' | tr -s ' ')" \
+    " PID COMMAND EXE CWD
+60" "lines fit the terminal: what is longest is cut"
 
 # names are UTF-8 in any locale, and what controls a terminal is not printed
 name=$'schl\303\244ft\033[2J'
@@ -80,4 +85,4 @@ cp "$(command -v sleep)" "$name"
 "./$name" 1000 &
 until_true grep -q schl "/proc/$!/comm"
 is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\303\244ft?[2J' "a name in UTF-8"
-finish 13
+finish 14
