@@ -80,6 +80,19 @@ snap6_known(const char *name)
 }
 
 /*
+ * Report p to r->o->part. If p.len is 0, it ends at the current position.
+ */
+void
+reader_part(const struct reader *r, struct readpart p)
+{
+	if (r->o->part == NULL)
+		return;
+	if (p.len == 0)
+		p.len = r->in->pos - p.at;
+	r->o->part(r->o->arg, &p);
+}
+
+/*
  * Set errstr to say that the stream of r ends early. part is the name of the
  * part that was being read. Return -1.
  */

@@ -63,6 +63,7 @@ struct reader {
 };
 
 /* num.c: numbers, lines and bytes */
+void		 reader_part(const struct reader *, struct readpart);
 int		 reader_short(struct reader *, const char *);
 uint64_t	 reader_rest(const struct reader *);
 bool		 reader_copies(const struct reader *);
@@ -78,7 +79,6 @@ int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);
-void		 reader_part(const struct reader *, struct readpart);
 void		 reader_done(struct reader *, const char *, uint64_t,
 		    uint64_t);
 int		 read_record(struct reader *);

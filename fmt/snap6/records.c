@@ -8,19 +8,6 @@ enum { MAX_FILES = 1000 };	/* maximum number of types of data records that
 				   one process may have */
 
 /*
- * Report p to r->o->part. If p.len is 0, it ends at the current position.
- */
-void
-reader_part(const struct reader *r, struct readpart p)
-{
-	if (r->o->part == NULL)
-		return;
-	if (p.len == 0)
-		p.len = r->in->pos - p.at;
-	r->o->part(r->o->arg, &p);
-}
-
-/*
  * Return true if a data record may end at the current position: the next bytes
  * begin like a header, or the stream ends.
  */
