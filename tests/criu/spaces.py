@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""spaces.py LOG: the init of a pid namespace, with a mount namespace of its own.
+"""spaces.py LOG [covered]: the init of a pid namespace, with a mount namespace of its own.
 Its children are in further mount namespaces, one with a tmpfs on /mnt, one with
-another, which also covers /opt; the last is left to it by the leader of a
-session that has ended.  Each counts in the log while it sees its own files, and
-a UNIX socket that is bound to a name there.
+another, which also covers /opt and has one on "/mnt/a b"; the last is left to
+it by the leader of a session that has ended.  Each counts in the log while it
+sees its own files, a UNIX socket that is bound to a name there, the namespaces
+that it has open, a file and a directory of a process that has ended, and the ID
+that is set for the next message queue.  With covered, the init has a tmpfs that
+is covered by a directory of its own.
 """
 import ctypes
 import os
@@ -24,6 +27,28 @@ def apart(line):
     if ctypes.CDLL(None).unshare(NEWNS) != 0:
         sys.exit(2)
     sh('mount --make-rprivate /; ' + line)
+
+
+def end():
+    """Open a file and a directory of a process that ends; return its number."""
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(1000)
+    for name in 'status', '.':
+        ended.append(os.open('/proc/%d/%s' % (pid, name), os.O_RDONLY))
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    return pid
+
+
+def lost():
+    """Return whether the files of the ended process are another's."""
+    names = [os.readlink('/proc/self/fd/%d' % fd) for fd in ended]
+    try:
+        os.pread(ended[0], 9, 0)
+        return True
+    except ProcessLookupError:
+        return any('/proc/%d' % dead not in name for name in names)
 
 
 def count(name, text):
@@ -48,7 +73,12 @@ def count(name, text):
         with open('/mnt/file') as f:
             bad = [f.read() != text, here.read() != text, gone.read() != text,
                    bound.recv(99) != text.encode(), os.getcwd() != '/mnt',
-                   os.getsid(0) != session, os.readlink('/proc/self') !=
+                   os.getsid(0) != session, lost(), any(
+                       os.readlink('/proc/self/fd/%d' % fd) !=
+                       os.readlink('/proc/self/ns/' + kind)
+                       for kind, fd in spaces.items()),
+                   os.path.exists('/mnt/a b/inside') != (text == 'other'),
+                   open('/proc/sys/kernel/msg_next_id').read() != '77\n', os.readlink('/proc/self') !=
                    str(os.getpid()), os.path.exists('/opt/spaces') !=
                    (text == 'other')]
         print(name, n, sum(bad), file=log)
@@ -57,6 +87,9 @@ def count(name, text):
 
 if sys.argv[-1] != 'entered':
     apart('mount -t tmpfs none /mnt; echo -n init >/mnt/file')
+    if sys.argv[-1] == 'covered':
+        sh('mount -t tmpfs none /opt; mkdir /opt/sub; '
+           'mount --bind /opt/sub /opt')
     os.execv(sys.executable, [sys.executable] + sys.argv + ['entered'])
 # nothing that was opened in the namespace before stays open
 null = os.open('/dev/null', os.O_RDWR)
@@ -65,12 +98,19 @@ for fd in range(3):
 os.closerange(3, 1024)
 os.setsid()
 log = open(LOG, 'a', buffering=1)
+spaces = {kind: os.open('/proc/self/ns/' + kind, os.O_RDONLY)
+          for kind in ('ipc', 'net', 'pid', 'uts')}
+with open('/proc/sys/kernel/msg_next_id', 'w') as f:
+    f.write('77')
+ended = []
+dead = end()
 if os.fork() == 0:
     apart('mount -t tmpfs none /mnt; echo -n one >/mnt/file')
     count('one', 'one')
 if os.fork() == 0:
     apart('mount -t tmpfs none /mnt; echo -n other >/mnt/file; '
-          'mount --bind /mnt /opt; >/opt/spaces')
+          'mount --bind /mnt /opt; >/opt/spaces; mkdir "/mnt/a b"; '
+          'mount -t tmpfs none "/mnt/a b"; >"/mnt/a b/inside"')
     count('other', 'other')
 leader = os.fork()
 if leader == 0:

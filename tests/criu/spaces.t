@@ -19,12 +19,18 @@ spaces() {
 	done | sort
 }
 
-in=(unshare --fork --pid --mount --uts --ipc --mount-proc)
-start "$here/spaces.py"
-in=(env)
-outside=$pid
-pid=$(only_child "$pid")
-until_true longer 80
+# begin WORD ...: spaces.py with these words; $pid is the init, and $outside
+# waits for it
+begin() {
+	in=(unshare --fork --pid --net --mount --uts --ipc --mount-proc)
+	start "$here/spaces.py" "$@"
+	in=(env)
+	outside=$pid
+	pid=$(only_child "$pid")
+	until_true longer 80
+}
+
+begin
 is "$(cut -d' ' -f1 "$log" | sort -u | tr '\n' ' ')" 'init left one other ' \
     'four processes'
 spaces "$pid" >"$tmp/spaces"
@@ -36,4 +42,11 @@ pid=$(cat "$tmp/pidfile")
 goes_on 'several mount namespaces'
 is "$(spaces "$pid")" "$(cat "$tmp/spaces")" 'in as many, with the same mounts'
 kill -KILL "$pid"
-finish 7
+
+begin covered
+"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c 'on /opt: part of a file system that is mounted nowhere' \
+    "$tmp/err")" '1 3' 'a tmpfs that a directory of its own covers is refused'
+end_init "$outside"
+finish 8

@@ -1110,13 +1110,13 @@ test_sysv(void **state)
 	assert_int_equal(number(m, "14#1.4"), 5);
 	assert_int_equal(number(m, "14#1.7"), 0x501);
 	assert_int_equal(number(m, "14#2.3"), PAGE);
-	assert_int_equal(number(frame("ids-7.img", 0), "7"), 2);
+	assert_int_equal(number(frame("ids-7.img", 0), "7"), 5);
 	assert_int_equal(number(frame("inventory.img", 0), "3.7"), 1);
-	m = frame("ipcns-var-2.img", 0);
+	m = frame("ipcns-var-5.img", 0);
 	assert_int_equal(number(m, "1#3"), 4);
 	assert_int_equal(number(m, "6"), 77);
 	assert_int_equal(number(m, "8"), 4096);
-	m = frame("ipcns-shm-2.img", 0);
+	m = frame("ipcns-shm-5.img", 0);
 	assert_int_equal(number(m, "1.1"), 7);
 	assert_int_equal(number(m, "1.2"), 11);
 	assert_int_equal(number(m, "1.5"), 14);
@@ -1190,18 +1190,18 @@ test_space(void **state)
 	assert_int_equal(load_space(&o, NULL, "5 7 600 1 2 3 4 2\n",
 	    "6 8 640 5 6 7 8 99 3\n"), 0);
 	assert_string_equal(warned, "");
-	assert_int_equal(number(frame("ids-7.img", 0), "7"), 2);
+	assert_int_equal(number(frame("ids-7.img", 0), "7"), 5);
 	/* as much as is in the queue */
-	assert_int_equal(number(frame("ipcns-var-2.img", 0), "3"), 11);
-	m = frame("ipcns-sem-2.img", 0);
+	assert_int_equal(number(frame("ipcns-var-5.img", 0), "3"), 11);
+	m = frame("ipcns-sem-5.img", 0);
 	assert_int_equal(number(m, "1.7"), 5);
 	assert_int_equal(number(m, "2"), 2);
 	assert_memory_equal(m.p + m.n, "\1\2\377\177\0\0\0\0", 8);
 	assert_ptr_equal(m.p + m.n + 8, image.b + image.n);
-	m = frame("ipcns-msg-2.img", 0);
+	m = frame("ipcns-msg-5.img", 0);
 	assert_int_equal(number(m, "1.1"), 8);
 	assert_int_equal(number(m, "3"), 3);
-	m = frame("ipcns-msg-2.img", 1);
+	m = frame("ipcns-msg-5.img", 1);
 	assert_int_equal(number(m, "1"), 9);
 	assert_int_equal(number(m, "2"), 3);
 	assert_memory_equal(m.p + m.n, "abc\0\0\0\0\0", 8);

@@ -123,8 +123,12 @@ enum {				/* indexes into v in struct makesysv */
 };
 
 enum {
-	MADE_ID = 2,		/* ID of each namespace that criu creates for
-				   the root process */
+	MADE_ID = 2,		/* IDs of the namespaces that criu creates for
+				   the root process.  criu finds a namespace
+				   that is open by its ID alone (open_ns_fd() in
+				   its namespaces.c), so kinds that can be open
+				   have IDs of their own */
+	MADE_PID, MADE_UTS, MADE_IPC, MADE_NET,
 	MADE_MORE = 32		/* first ID of the namespaces that criu creates
 				   for other processes */
 };
@@ -160,6 +164,7 @@ struct makeaccept {		/* a connection that waits to be accepted */
 };
 
 enum { /* values of "code" and "flags" in struct makemount */
+	MAKEPROC = 1,		/* criu's code for proc */
 	MAKETMPFS = 5,		/* criu's code for tmpfs */
 	MAKEMQUEUE = 14, /* criu's code for mqueue (POSIX message queues) */
 	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
@@ -344,6 +349,8 @@ bool		 makemount_isqueues(const struct criumake *,
 		    const struct maketask *, const char *);
 bool		 makemount_covers(const struct criumake *, uint64_t,
 		    const char *);
+uint32_t	 makemount_dead(const struct criumake *,
+		    const struct maketask *, const char *);
 const struct maketask *makemount_in(const struct criumake *, uint64_t,
 		    const struct maketask *);
 void		 makemount_path(const struct criumake *,

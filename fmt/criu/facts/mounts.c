@@ -9,6 +9,9 @@
 #include "facts.h"
 #include "bisect.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { MAX_LOOKS = 1 << 27 };	/* maximum number of mount comparisons, which
 				   take a second or two */
 
@@ -431,6 +434,45 @@ makemount_covers(const struct criumake *m, uint64_t id, const char *path)
 
 	t = makemount_space(m) ? mount_find(&m->inside, id) : NULL;
 	return t != NULL && path_mount(m, t->in, path) != t;
+}
+
+/*
+ * Return true if a process to restore, or one of its threads, has the number
+ * pid in its pid namespace.
+ */
+static bool
+is_number(const struct criumake *m, uint32_t pid)
+{
+	const struct maketask *t;
+	size_t i;
+
+	for (i = 0; i < m->norder; i++)
+		for (t = m->order[i]; t != NULL; t = t->thread)
+			if (t->pid == pid)
+				return true;
+	return false;
+}
+
+/*
+ * If path is the directory of an ended process in a proc file system that criu
+ * mounts, or is below it, return the number of the process. Otherwise return 0.
+ * in is as in path_mount().
+ */
+uint32_t
+makemount_dead(const struct criumake *m, const struct maketask *in,
+    const char *path)
+{
+	const struct makemount *t = path_mount(m, in, path);
+	const char *rest;
+	uint32_t pid;
+	int n;
+
+	if (t == NULL || t->code != MAKEPROC || t->outside != NULL ||
+	    !is_whole(t))
+		return 0;
+	rest = path + (strcmp(t->point, "/") == 0 ? 0 : strlen(t->point));
+	return sscanf(rest, "/%" SCNu32 "%n", &pid, &n) != 1 ||
+	    (rest[n] != '/' && rest[n] != '\0') || is_number(m, pid) ? 0 : pid;
 }
 
 /*

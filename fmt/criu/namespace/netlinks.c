@@ -150,7 +150,7 @@ link_write(struct criumake *m, struct buf *b, const struct link *l,
 	e.has_master = message_number(msg, IFLA_MASTER, &e.master);
 	e.has_peer_ifindex = true;
 	e.has_peer_nsid = !link_leaves(l);
-	e.peer_nsid = MADE_ID;
+	e.peer_nsid = MADE_NET;
 	if (!message_number(msg, IFLA_LINK, &e.peer_ifindex))
 		e.peer_ifindex = l->index;
 	e.address.data = (uint8_t *)(uintptr_t)attribute_find(msg->attributes,
@@ -182,7 +182,7 @@ netlinks_write(struct criumake *m, const struct settings *s)
 	struct link l;
 	int rc;
 
-	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_ID);
+	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_NET);
 	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
 		return -1;
 	rc = settings_read(&peers, m->net, "net/peers");

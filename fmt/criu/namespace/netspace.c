@@ -81,7 +81,7 @@ settings_write(struct criumake *m, const struct settings *s)
 		e.n_ipv4_sysctl = 0;
 	if (e.n_ipv4_sysctl > 0)
 		make_since(m, SINCE_PING);
-	return make_message(m, CRIU_NETNS, &e.base, "netns-%d.img", MADE_ID);
+	return make_message(m, CRIU_NETNS, &e.base, "netns-%d.img", MADE_NET);
 }
 
 /*
@@ -150,7 +150,7 @@ saved_write(struct criumake *m, const char *name, const char *image,
 
 	if (!linuxrec_find(&m->net->rec, name, &f))
 		return 0;
-	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_ID);
+	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_NET);
 	if (im == NULL)
 		return -1;
 	num_add(&im->b, magic, 4);
@@ -177,7 +177,7 @@ listed_write(struct criumake *m, const char *name, const char *image,
 
 	if (!linuxrec_find(&m->net->rec, name, &f))
 		return 0;
-	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_ID);
+	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_NET);
 	if (im == NULL)
 		return -1;
 	for (; f.len > 0; f.data += n, f.len -= n) {

@@ -152,19 +152,23 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids,
 	static const struct {
 		const char	*field;
 		uint32_t	 flag;
+		uint64_t	 made;
 	} kind[] = {
-		{ "pid_ns_id", CLONE_NEWPID }, { "uts_ns_id", CLONE_NEWUTS },
-		{ "mnt_ns_id", CLONE_NEWNS }, { "ipc_ns_id", CLONE_NEWIPC },
-		{ "user_ns_id", CLONE_NEWUSER }, { "net_ns_id", CLONE_NEWNET },
-		{ "cgroup_ns_id", CLONE_NEWCGROUP }
+		{ "pid_ns_id", CLONE_NEWPID, MADE_PID },
+		{ "uts_ns_id", CLONE_NEWUTS, MADE_UTS },
+		{ "mnt_ns_id", CLONE_NEWNS, MADE_ID },
+		{ "ipc_ns_id", CLONE_NEWIPC, MADE_IPC },
+		{ "user_ns_id", CLONE_NEWUSER, MADE_ID },
+		{ "net_ns_id", CLONE_NEWNET, MADE_NET },
+		{ "cgroup_ns_id", CLONE_NEWCGROUP, MADE_ID }
 	};
 	uint64_t id;
 	size_t i;
 
 	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
 		id = !(m->made & kind[i].flag) ? makens_id(m, kind[i].flag) :
-		    t == NULL ? CRIUS_IDS :
-		    kind[i].flag != CLONE_NEWNS ? MADE_ID : t->mounts->mountsid;
+		    t == NULL ? CRIUS_IDS : kind[i].flag == CLONE_NEWNS ?
+		    t->mounts->mountsid : kind[i].made;
 		if (id != 0)
 			MSG_FILL(ids, kind[i].field, &id);
 	}
@@ -260,7 +264,7 @@ makespaces_write(struct criumake *m)
 	uts.domainname = words_text(&m->root->rec, "domainname");
 	rc = uts.nodename == NULL || uts.domainname == NULL ?
 	    errstr_set("out of memory") : make_message(m, CRIU_UTSNS,
-	    &uts.base, "utsns-%d.img", MADE_ID);
+	    &uts.base, "utsns-%d.img", MADE_UTS);
 	free(uts.nodename);
 	free(uts.domainname);
 	return rc;

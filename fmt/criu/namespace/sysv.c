@@ -222,11 +222,12 @@ makesysv_space(const struct criumake *m)
 
 /* SHMMAX of linux/shm.h: ULONG_MAX - (1UL << 24) */
 #define MAX_SHM	(UINT64_MAX - (1 << 24))
+#define NONE	UINT64_MAX	/* not set in a new namespace */
 
 static const struct {		/* limits of an IPC namespace */
 	const char	*name;	/* path below /proc/sys */
 	const char	*field;
-	uint64_t	 of_new; /* value in a new namespace */
+	uint64_t	 of_new; /* value in a new namespace, or NONE */
 	bool		 wide;	/* the field in the message has 64 bits */
 } limit[] = {
 	{ "kernel/msgmax", "msg_ctlmax", 8192, false },
@@ -241,7 +242,10 @@ static const struct {		/* limits of an IPC namespace */
 	{ "fs/mqueue/msg_max", "mq_msg_max", 10, false },
 	{ "fs/mqueue/msgsize_max", "mq_msgsize_max", 8192, false },
 	{ "fs/mqueue/msg_default", "mq_msg_default", 10, false },
-	{ "fs/mqueue/msgsize_default", "mq_msgsize_default", 8192, false }
+	{ "fs/mqueue/msgsize_default", "mq_msgsize_default", 8192, false },
+	{ "kernel/msg_next_id", "msg_next_id", NONE, false },
+	{ "kernel/sem_next_id", "sem_next_id", NONE, false },
+	{ "kernel/shm_next_id", "shm_next_id", NONE, false }
 };
 
 /*
@@ -262,6 +266,10 @@ limit_line(const struct words *w, Criu__IpcVar *e)
 	}
 	for (i = 0; i < sizeof limit / sizeof *limit; i++) {
 		if (strcmp(limit[i].name, w->word[0]) != 0)
+			continue;
+		/* no ID is requested for the next object */
+		if (limit[i].of_new == NONE && w->n > 1 &&
+		    strcmp(w->word[1], "-1") == 0)
 			continue;
 		if (!words_form(w, 1, "d", v) ||
 		    (v[0] > UINT32_MAX && !limit[i].wide))
@@ -299,7 +307,8 @@ limits_write(struct criumake *m)
 	size_t i;
 
 	for (i = 0; i < sizeof limit / sizeof *limit; i++)
-		MSG_FILL(&e, limit[i].field, &limit[i].of_new);
+		if (limit[i].of_new != NONE)
+			MSG_FILL(&e, limit[i].field, &limit[i].of_new);
 	e.sem_ctls = sem;
 	e.n_sem_ctls = 4;
 	for (i = 0; i < m->norder; i++)
@@ -311,7 +320,7 @@ limits_write(struct criumake *m)
 	if (e.msg_ctlmnb < m->queued)
 		e.msg_ctlmnb = (uint32_t)m->queued;
 	return make_message(m, CRIU_IPC_VAR, &e.base, "ipcns-var-%d.img",
-	    MADE_ID);
+	    MADE_IPC);
 }
 
 /*
@@ -347,7 +356,7 @@ makesysv_write(struct criumake *m)
 		return 0;
 	if (makespace_write(m) == -1 || limits_write(m) == -1)
 		return -1;
-	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MADE_ID);
+	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MADE_IPC);
 	if (im == NULL)
 		return -1;
 	for (i = 0; i < m->nsysv; i++)

@@ -267,7 +267,7 @@ makespace_write(struct criumake *m)
 
 	for (rc = 0, i = 0; rc != -1 && i < sizeof kind / sizeof *kind; i++) {
 		if (kind[i].magic != 0 && (im = make_image(m, kind[i].magic,
-		    "%s-%d.img", kind[i].image, MADE_ID)) == NULL)
+		    "%s-%d.img", kind[i].image, MADE_IPC)) == NULL)
 			return -1;
 		if (t == NULL)
 			continue;

@@ -122,6 +122,8 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 	uint64_t v[7];
 	int rc;
 
+	if (makemount_dead(m, t->mounts, path) != 0)
+		return makereg_path(m, t->mounts, path, id) == -1 ? -1 : 1;
 	snprintf(file, sizeof file, "%s-deleted", name);
 	rc = maketask_one(t, file, "omdddii", "mode dev ino uid gid atime "
 	    "mtime", v);

@@ -213,6 +213,29 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 }
 
 /*
+ * Mark the file with number id in files.img: it is below the directory of the
+ * ended process pid in a proc file system. criu creates a process with that
+ * number while it opens files. Return 0, or -1 with errstr set.
+ */
+int
+makeghost_dead(struct criumake *m, uint32_t id, uint32_t pid)
+{
+	enum { PROCFS = 2 };
+	Criu__Remap e = CRIU__REMAP__INIT;
+	struct buf *b;
+
+	b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img");
+	if (b == NULL)
+		return -1;
+	e.orig_id = id;
+	e.remap_id = pid;
+	e.has_remap_type = true;
+	e.remap_type = PROCFS;
+	criuimg_add(b, &e.base);
+	return 0;
+}
+
+/*
  * Mark as deleted the file with number id in files.img, so that criu creates it
  * from content. n is the inode of the file. content is NULL if the file is
  * empty or of a type without content. Return 0, or -1 with errstr set.

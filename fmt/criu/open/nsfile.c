@@ -1,8 +1,8 @@
 /*
  * Write open namespaces (setns(2)) as CRIU images. criu opens a namespace of a
- * process that has the given namespace ID. So give the ID of the open namespace
- * to the restored processes. It is the namespace that criu is in, because criu
- * creates none of this kind (namespace/spaces.c).
+ * process that has the given namespace ID. If criu creates a namespace of this
+ * kind (namespace/spaces.c), that has such an ID. Otherwise the open namespace
+ * is the one that criu is in, and the restored processes are given an ID for it.
  */
 #include "open.h"
 #include "bisect.h"
@@ -15,9 +15,10 @@ enum { FIRST_ID = 16 }; /* first ID of an open namespace; namespace/spaces.c
 static const struct nskind {
 	const char	*name;
 	uint32_t	 flag;
+	uint32_t	 made;	/* ID of a namespace that criu creates */
 } spaces[] = {
-	{ "ipc", CLONE_NEWIPC }, { "net", CLONE_NEWNET },
-	{ "pid", CLONE_NEWPID }, { "uts", CLONE_NEWUTS }
+	{ "ipc", CLONE_NEWIPC, MADE_IPC }, { "net", CLONE_NEWNET, MADE_NET },
+	{ "pid", CLONE_NEWPID, MADE_PID }, { "uts", CLONE_NEWUTS, MADE_UTS }
 };
 
 /*
@@ -60,7 +61,8 @@ makens_obstacle(struct criumake *m, const struct makeopen *f)
 	if ((s = space_find(f->space)) == NULL)
 		return "a namespace of a kind that cannot be opened again";
 	if (m->made & s->flag)
-		return "a namespace of a kind that is newly created";
+		return is_inside(m->root, f) ? NULL :
+		    "a namespace of a kind that is newly created";
 	return is_inside(f->user, f) ? NULL :
 	    "a namespace that the process is not in";
 }
@@ -75,7 +77,8 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 	Criu__NsFile *p = msg;
 
 	m->spaces |= s->flag;
-	p->ns_id = FIRST_ID + (uint32_t)(s - spaces);
+	p->ns_id = m->made & s->flag ? s->made :
+	    FIRST_ID + (uint32_t)(s - spaces);
 	p->ns_cflag = s->flag;
 	return 0;
 }

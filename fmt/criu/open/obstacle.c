@@ -147,7 +147,8 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 		return "a file of another mount namespace";
 	if (makemount_covers(m, f->mount, f->path))
 		return "a file that another mount covers";
-	if (f->v[OK_DELETED][0] == 0)
+	if (f->v[OK_DELETED][0] == 0 || makemount_dead(m, makemount_in(m,
+	    f->mount, f->user), f->path) != 0)
 		return NULL;
 	if (f->type == KIND_LINK && f->leads == NULL)
 		return "a deleted symbolic link with an unknown target";

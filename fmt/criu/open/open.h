@@ -61,6 +61,7 @@ uint64_t	 makeghost_names(const struct proc *);
 void		 makeghost_inode(struct makeinode *, const struct makeopen *);
 struct makeghost *makeghost_find(const struct criumake *,
 		    const struct makeinode *);
+int		 makeghost_dead(struct criumake *, uint32_t, uint32_t);
 int		 makeghost_add(struct criumake *, uint32_t, struct proc *,
 		    const struct makeinode *);
 

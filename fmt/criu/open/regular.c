@@ -14,15 +14,19 @@
 /*
  * Add file r to files.img. Its name is a path in the mount namespace of in
  * (makemount_path()). f is the open file, or NULL if r is only mapped or is a
- * directory of a process.
+ * directory of a process. Return 0, or -1 with errstr set.
  */
-static void
+static int
 reg_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
     const struct makeopen *f)
 {
+	uint32_t pid;
+
 	makemount_path(m, in, r->name, &r->has_mnt_id, &r->mnt_id);
 	makeopen_entry(m, f, FD_REG, offsetof(Criu__FileEntry, reg), r->id,
 	    &r->base);
+	pid = makemount_dead(m, in, r->name);
+	return pid == 0 ? 0 : makeghost_dead(m, r->id, pid);
 }
 
 /*
@@ -35,14 +39,15 @@ makereg_path(struct criumake *m, const struct maketask *in, const char *path,
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
 	char *copy;
+	int rc;
 
 	if ((copy = str_dup(path)) == NULL)
 		return -1;
 	r.id = *id = ++m->lastid;
 	r.name = copy;
-	reg_add(m, &r, in, NULL);
+	rc = reg_add(m, &r, in, NULL);
 	free(copy);
-	return 0;
+	return rc;
 }
 
 /*
@@ -75,11 +80,13 @@ gone_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
 	char *name = r->name;
 	struct makeghost *g;
 	uint32_t id;
+	int rc;
 
-	if (gone_find(m, n->dev, n->ino, false) == NULL) {
-		reg_add(m, r, in, f);
-		return makeghost_add(m, r->id, content, n);
-	}
+	if (makemount_dead(m, in, r->name) != 0)
+		return reg_add(m, r, in, f);
+	if (gone_find(m, n->dev, n->ino, false) == NULL)
+		return reg_add(m, r, in, f) == -1 ? -1 :
+		    makeghost_add(m, r->id, content, n);
 	if ((g = makeghost_find(m, n)) == NULL) {
 		if (makereg_path(m, in, name, &id) == -1 ||
 		    makeghost_add(m, id, content, n) == -1)
@@ -92,9 +99,9 @@ gone_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
 		}
 	}
 	r->name = g->name;
-	reg_add(m, r, in, f);
+	rc = reg_add(m, r, in, f);
 	r->name = name;
-	return 0;
+	return rc;
 }
 
 /*
@@ -125,10 +132,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	r.size = f->v[OK_SIZE][0];
 	/* the user may pass criu a descriptor with the deleted name */
 	r.has_ext = r.ext = f->linked;
-	if (f->v[OK_DELETED][0] == 0) {
-		reg_add(m, &r, in, f);
-		return 0;
-	}
+	if (f->v[OK_DELETED][0] == 0)
+		return reg_add(m, &r, in, f);
 	makeghost_inode(&n, f);
 	return gone_add(m, &r, in, f, makereg_content(m, n.dev, n.ino), &n);
 }
@@ -284,8 +289,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
 		    .mode = S_IFREG | 0755 }) == -1)
 			rc = -1;
-	} else
-		reg_add(m, &r, x->mounts, NULL);
+	} else if (reg_add(m, &r, x->mounts, NULL) == -1)
+		rc = -1;
 	free(r.name);
 	return rc;
 }

@@ -3,6 +3,7 @@
  * our own mounts, and the files of each tmpfs that is mounted only there. A
  * proxy enters the namespace, reads its mounts, and ends: mount_namespaces(7).
  */
+#include "calls.h"
 #include "full.h"
 #include "linux/file/file.h"
 #include "spaces.h"
@@ -52,18 +53,22 @@ static const char *const inside = "mounts/inside";
 static const char *const why = "mounts/why";
 
 /*
- * Open the root directory of the tmpfs whose mount point is the path point. dev
- * is the device of the tmpfs. Leave out mounts below it. Return a descriptor,
- * or -1.
+ * Open the root directory of the tmpfs that is mounted as m, whose mount point
+ * is the path point. Leave out mounts below it. Return a descriptor, or -1 if
+ * another mount covers it or on error.
  */
 static int
-tmpfs_open(const char *point, dev_t dev)
+tmpfs_open(const char *point, const struct mountinfo *m)
 {
 	struct attr attr = { .set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOATIME };
+	struct filemount f;
 	struct statfs fs;
 	struct stat st;
 	int fd, dir;
 
+	if (call_filemount(AT_FDCWD, point, &f) == 0 && f.mount != -1 &&
+	    (uint64_t)f.mount != m->id)
+		return -1;
 	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, OPEN_TREE_CLONE |
 	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 	if (fd == -1)
@@ -75,7 +80,7 @@ tmpfs_open(const char *point, dev_t dev)
 	if (fd == -1)
 		return -1;
 	dir = -1;
-	if (fstat(fd, &st) == 0 && st.st_dev == dev && fstatfs(fd, &fs) == 0 &&
+	if (fstat(fd, &st) == 0 && st.st_dev == m->dev && fstatfs(fd, &fs) == 0 &&
 	    fs.f_type == TMPFS_MAGIC)
 		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_NOATIME |
 		    O_CLOEXEC);
@@ -114,15 +119,15 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 
 	n = (size_t)(m->point.end - m->point.s);
 	if (!scan_is(&m->type, "tmpfs") || !scan_is(&m->root, "/") ||
-	    n >= sizeof point || memchr(m->point.s, '\\', n) != NULL ||
-	    device_find(ours, m->dev))
+	    n >= sizeof point || device_find(ours, m->dev))
 		return 0;
 	for (i = 0; i < v->n; i++)
 		if (v->v[i].dev == m->dev)
 			return 0;
 	snprintf(point, sizeof point, "%.*s", (int)n, m->point.s);
+	text_unescape(point);
 	if (!localfs_haspath(&mounts, point) ||
-	    (dir = tmpfs_open(point, m->dev)) == -1)
+	    (dir = tmpfs_open(point, m)) == -1)
 		return 0;
 	if (VEC_ROOM(v->v, v->n) == -1) {
 		close(dir);

@@ -58,7 +58,8 @@ limits_read(struct buf *b)
 		"kernel/shmall", "kernel/shmmni", "kernel/shm_rmid_forced",
 		"fs/mqueue/queues_max", "fs/mqueue/msg_max",
 		"fs/mqueue/msgsize_max", "fs/mqueue/msg_default",
-		"fs/mqueue/msgsize_default"
+		"fs/mqueue/msgsize_default", "kernel/msg_next_id",
+		"kernel/sem_next_id", "kernel/shm_next_id"
 	};
 	size_t i;
 
