@@ -1,11 +1,24 @@
 /*
  * Read and write completely: repeat read(2) and write(2) after short results
- * and interruptions.
+ * and interruptions. Close what may not be open.
  */
 #include "full.h"
 
 #include <fcntl.h>
 #include <unistd.h>
+
+/*
+ * Close descriptor fd, unless it is -1. Keep errno.
+ */
+void
+fd_drop(int fd)
+{
+	const int e = errno;
+
+	if (fd != -1)
+		close(fd);
+	errno = e;
+}
 
 /*
  * Read len bytes of file fd into buf. off is the offset of the first of them in
@@ -65,14 +78,12 @@ full_read(int fd, struct buf *b)
 int
 full_readfile(int dir, const char *path, struct buf *b)
 {
-	int fd, e, rc;
+	int fd, rc;
 
 	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
 	rc = full_read(fd, b);
-	e = errno;
-	close(fd);
-	errno = e;
+	fd_drop(fd);
 	return rc;
 }
 

@@ -48,6 +48,11 @@ int		 errstr_wrap(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 
 /*
+ * Close a descriptor, unless it is -1, and keep errno: full.c
+ */
+void		 fd_drop(int fd);
+
+/*
  * Growing byte arrays: buf.c. A buffer remembers a failed allocation, so that
  * a row of calls needs one check at the end.
  */

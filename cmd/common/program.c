@@ -57,8 +57,7 @@ program_descriptors(void)
 
 	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
 		continue;
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 }
 
 /*

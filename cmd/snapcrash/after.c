@@ -133,8 +133,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 		fclose(in);
 	else if (fd[1] != -1)
 		close(fd[1]);
-	if (fd[0] != -1)
-		close(fd[0]);
+	fd_drop(fd[0]);
 	free(words[0]);
 }
 

@@ -50,8 +50,7 @@ alone(void)
 	fd = open(".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1 || flock(fd, LOCK_EX) == -1) {
 		(void)errstr_sys(".lock");
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 		return -1;
 	}
 	return fd;
@@ -227,8 +226,7 @@ claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 	    (uintmax_t)disk);
 	if (ftruncate(p->fd, 0) == 0)
 		(void)!pwrite(p->fd, text, (size_t)n, 0);
-	if (lock != -1)
-		close(lock);
+	fd_drop(lock);
 }
 
 /*

@@ -32,8 +32,7 @@ store_open(const struct config *c)
 	    O_CLOEXEC);
 	if (fd == -1 || fstat(fd, &st) == -1 || fchdir(fd) == -1) {
 		(void)errstr_sys("%s", c->directory);
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 		return -1;
 	}
 	close(fd);

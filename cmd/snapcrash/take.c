@@ -310,8 +310,7 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 		claim_unlock(claim, claim_lock(claim, &others), room, room);
 		rc = spool_pack(spool, name, room, claim);
 	}
-	if (spool != -1)
-		close(spool);
+	fd_drop(spool);
 	return rc;
 }
 

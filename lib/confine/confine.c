@@ -53,10 +53,8 @@ dir_make(const char *path)
 	int fd, in;
 
 	fd = outname_opendir(path, &in);
-	if (fd != -1)
-		close(fd);
-	if (in != -1)
-		close(in);
+	fd_drop(fd);
+	fd_drop(in);
 	return fd != -1 && in != -1;
 }
 

@@ -184,8 +184,7 @@ work(int sock)
 		a.error = errno;
 		strlcpy(a.why, snap_errstr(), sizeof a.why);
 		n = passfd_send(sock, &v, 1, fd);
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 		if (n == -1)
 			break;
 	}

@@ -94,8 +94,7 @@ rule_parents(int rules, uint64_t known, int dir)
 		close(fd);
 		fd = up;
 	}
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 }
 
 static void

@@ -55,7 +55,7 @@ static int
 path_walk(int dir, const char *path)
 {
 	char name[NAME_MAX + 1];
-	int at, e, fd;
+	int at, fd;
 
 	for (fd = dir; ; ) {
 		at = fd;
@@ -64,10 +64,7 @@ path_walk(int dir, const char *path)
 		if (path != NULL)
 			fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC |
 			    (*path == '\0' ? 0 : O_DIRECTORY));
-		e = errno;
-		if (at != dir)
-			close(at);
-		errno = e;
+		fd_drop(at == dir ? -1 : at);
 		if (fd == -1 || *path == '\0')
 			return fd;
 	}

@@ -133,8 +133,7 @@ input_close(struct input *in)
 	if (in == NULL)
 		return;
 	input_unpacked(in);
-	if (in->fd != -1)
-		close(in->fd);
+	fd_drop(in->fd);
 	gzipfile_free(in->gzfile);
 	free(in->name);
 	free(in->buf);

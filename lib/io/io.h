@@ -209,6 +209,7 @@ void		 progress_write(struct progress *p);
 
 /* regular.c */
 int		 regular_reopen(int at);
+int		 regular_take(int at, const char *path);
 int		 regular_open(const char *path);
 int		 regular_iself(int fd);
 

@@ -152,8 +152,7 @@ newfile_look(struct newfile *f)
 		return 1;
 	rc = at == -1 || fstat(at, &st) == -1 ? errstr_sys("%s", f->path) :
 	    newfile_find(f, at, &st);
-	if (at != -1)
-		close(at);
+	fd_drop(at);
 	return rc;
 }
 
@@ -185,15 +184,13 @@ newfile_inherited(struct newfile *f, int fd)
 static int
 dir_sync(int dir)
 {
-	int e, fd, rc;
+	int fd, rc;
 
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1)
 		return 0;
 	rc = fsync(fd) == -1 && errno != EINVAL && errno != ENOTSUP ? -1 : 0;
-	e = errno;
-	close(fd);
-	errno = e;
+	fd_drop(fd);
 	return rc;
 }
 
@@ -331,11 +328,9 @@ newfile_close(struct newfile *f)
 	if (f->tmp != NULL)
 		(void)unlinkat(f->dir, f->tmp, 0);
 	newfile_unname(f);
-	if (f->fd != -1)
-		(void)close(f->fd);
+	fd_drop(f->fd);
 	if (f->by_helper)
 		(void)helper_ask('D', NULL, &rc);
-	if (f->dir != -1)
-		(void)close(f->dir);
+	fd_drop(f->dir);
 	free(f->path);
 }

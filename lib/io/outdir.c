@@ -262,10 +262,8 @@ outdir_free(struct outdir *o)
 		free(o->name[i]);
 	free(o->name);
 	free(o->path);
-	if (o->fd != -1)
-		close(o->fd);
-	if (o->parent != -1)
-		close(o->parent);
+	fd_drop(o->fd);
+	fd_drop(o->parent);
 	free(o);
 }
 

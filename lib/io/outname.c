@@ -95,7 +95,7 @@ int
 outname_opendir(const char *path, int *made)
 {
 	const char *name;
-	int at, e, fd;
+	int at, fd;
 	bool is_new;
 
 	if (made != NULL)
@@ -122,12 +122,9 @@ outname_opendir(const char *path, int *made)
 		if (fd == -1)
 			dir_fail(path);
 	}
-	e = errno;
 	if (is_new)
 		*made = at;
-	else
-		close(at);
-	errno = e;
+	fd_drop(is_new ? -1 : at);
 	return fd;
 }
 

@@ -42,24 +42,32 @@ regular_reopen(int at)
 }
 
 /*
+ * Open the regular file that O_PATH descriptor at refers to, as
+ * regular_reopen() does, and close at. path is for messages. Return a
+ * descriptor, or -1 with errstr set.
+ */
+int
+regular_take(int at, const char *path)
+{
+	int fd;
+
+	fd = regular_reopen(at);
+	fd_drop(at);
+	return fd != -1 ? fd : errno == 0 ? errstr_set("%s: not a regular file",
+	    path) : errstr_sys("%s", path);
+}
+
+/*
  * Open the regular file at path for reading, as regular_reopen() does. Return a
  * descriptor, or -1 with errstr set.
  */
 int
 regular_open(const char *path)
 {
-	int at, e, fd;
+	int at;
 
-	if ((at = open(path, O_PATH | O_CLOEXEC)) == -1)
-		return errstr_sys("%s", path);
-	fd = regular_reopen(at);
-	e = errno;
-	close(at);
-	errno = e;
-	if (fd == -1)
-		return e == 0 ? errstr_set("%s: not a regular file", path) :
-		    errstr_sys("%s", path);
-	return fd;
+	at = open(path, O_PATH | O_CLOEXEC);
+	return at == -1 ? errstr_sys("%s", path) : regular_take(at, path);
 }
 
 /*

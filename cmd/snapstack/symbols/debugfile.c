@@ -47,8 +47,7 @@ open_same(char *path, const void *id, size_t len, char **found)
 		*found = path;
 		return fd;
 	}
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	free(path);
 	return -1;
 }

@@ -10,6 +10,7 @@
  * All directories of a stack are opened first, before any file is read.
  */
 #include "img.h"
+#include "vec.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -65,8 +66,7 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 		d->parent = imgdir_new(fd, path);
 		return d->parent == NULL ? -1 : 1;
 	}
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	free(path);
 	if (path == NULL || (d->why = strdup(snap_errstr())) == NULL)
 		return errstr_set("out of memory");
@@ -120,8 +120,7 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 	fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1 || (list = fdopendir(fd)) == NULL) {
 		errstr_sys("%s", d->path);
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 		return -1;
 	}
 	rc = 0;
@@ -138,29 +137,22 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Open the regular file called name in directory d for reading. Set *fd to its
- * descriptor, which the caller closes. Return 1 on success, 0 with errstr set
- * if there is no such file, or -1 with errstr set on any other error.
+ * Open the regular file called name in directory d for reading. path is for
+ * messages. Set *fd to its descriptor, which the caller closes. Return 1 on
+ * success, 0 with errstr set if there is no such file, or -1 with errstr set on
+ * any other error.
  */
 static int
-file_open(const struct imgdir *d, const char *name, int *fd)
+file_open(const struct imgdir *d, const char *name, const char *path, int *fd)
 {
-	int at, e;
+	int at;
 
-	at = beneath_open(d->fd, name);
-	e = errno;
-	if (at == -1) {
-		errstr_sys("%s/%s", d->path, name);
-		return e == ENOENT ? 0 : -1;
+	if ((at = beneath_open(d->fd, name)) == -1) {
+		errstr_sys("%s", path);
+		return errno == ENOENT ? 0 : -1;
 	}
-	*fd = regular_reopen(at);
-	e = errno;
-	close(at);
-	errno = e;
-	if (*fd == -1)
-		return e == 0 ? errstr_set("%s/%s: not a regular file",
-		    d->path, name) : errstr_sys("%s/%s", d->path, name);
-	return 1;
+	*fd = regular_take(at, path);
+	return *fd == -1 ? -1 : 1;
 }
 
 /*
@@ -175,11 +167,11 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 	int fd, rc;
 
 	*in = NULL;
-	if (asprintf(&path, "%s/%s", d->path, name) == -1)
-		return errstr_set("out of memory");
+	if ((path = str_printf("%s/%s", d->path, name)) == NULL)
+		return -1;
 	if (d->tar != NULL)
 		rc = imgtar_input(d, name, path, in);
-	else if ((rc = file_open(d, name, &fd)) == 1) {
+	else if ((rc = file_open(d, name, path, &fd)) == 1) {
 		*in = input_fd(path, fd);
 		rc = *in == NULL ? -1 : 1;
 	}
@@ -201,17 +193,14 @@ imgdir_source(const struct imgdir *d, const char *name, struct snap *s,
 
 	if (d->tar != NULL)
 		return imgtar_source(d, name, s, src);
-	if ((rc = file_open(d, name, &fd)) != 1)
-		return rc;
-	if (asprintf(&path, "%s/%s", d->path, name) == -1) {
-		close(fd);
-		return errstr_set("out of memory");
-	}
-	src->src = source_file(s, fd, path, KB);
-	free(path);
-	if (src->src == NULL)
+	if ((path = str_printf("%s/%s", d->path, name)) == NULL)
 		return -1;
+	if ((rc = file_open(d, name, path, &fd)) == 1) {
+		src->src = source_file(s, fd, path, KB);
+		rc = src->src == NULL ? -1 : 1;
+	}
+	free(path);
 	src->loc = 0;
-	src->size = source_size(src->src);
-	return 1;
+	src->size = rc == 1 ? source_size(src->src) : 0;
+	return rc;
 }

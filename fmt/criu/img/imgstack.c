@@ -18,8 +18,7 @@ imgdir_new(int fd, char *path)
 	struct imgdir *d;
 
 	if (path == NULL || (d = calloc(1, sizeof *d)) == NULL) {
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 		free(path);
 		errstr_set("out of memory");
 		return NULL;
@@ -39,8 +38,7 @@ imgdir_free(struct imgdir *d)
 
 	for (; d != NULL; d = parent) {
 		parent = d->parent;
-		if (d->fd != -1)
-			close(d->fd);
+		fd_drop(d->fd);
 		free(d->path);
 		free(d->why);
 		free(d->at);

@@ -189,8 +189,7 @@ stack_object(struct criuout *out, struct object *o)
 		goto out;
 	rc = criuout_put(out, o->name, &k->img);
 out:
-	if (k->fd != -1)
-		close(k->fd);
+	fd_drop(k->fd);
 	buf_free(&k->img);
 	pagemap_free(k->parent);
 	free(name);

@@ -79,8 +79,7 @@ ghost_put(struct criuout *out, const struct made *im)
 			}
 	if (fd != -1 && n == -1)
 		errstr_wrap("%s", im->name);
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	free(p);
 	criuview_free(v);
 	return n == 0 ? 0 : -1;

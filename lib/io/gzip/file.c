@@ -155,8 +155,7 @@ gzipfile_free(struct gzipfile *f)
 		return;
 	for (i = 0; f->slot != NULL && i < MAX_SLOTS; i++)
 		free(f->slot[i].raw);
-	if (f->fd != -1)
-		close(f->fd);
+	fd_drop(f->fd);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->change);
 	free(f->t.at);

@@ -271,8 +271,7 @@ inject_relinquish(struct inject *c, int rc)
 		rc = -1;
 	}
 	inject_resignal(c);
-	if (c->mem != -1)
-		close(c->mem);
+	fd_drop(c->mem);
 	free(c->saved);
 	free(c);
 	return rc;

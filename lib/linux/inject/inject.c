@@ -171,8 +171,7 @@ inject_free(struct inject *inj)
 {
 	if (inj == NULL)
 		return;
-	if (inj->mem != -1)
-		close(inj->mem);
+	fd_drop(inj->mem);
 	free(inj->saved);
 	free(inj->buf);
 	free(inj->stops);

@@ -33,7 +33,6 @@ void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 int		 proc_fdinfo(pid_t pid, int fd, const char *link,
 		    unsigned int mode, unsigned int major, struct bytes *out);
-void		 fd_drop(int fd);
 int		 fd_see(pid_t pid, long fd, struct statx *sx);
 uint64_t	 statx_dev(const struct statx *sx);
 int		 unseen_mount(int fs, unsigned int attributes);

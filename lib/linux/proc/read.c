@@ -172,19 +172,6 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 }
 
 /*
- * Close fd, unless it is -1, and leave errno unchanged.
- */
-void
-fd_drop(int fd)
-{
-	const int error = errno;
-
-	if (fd != -1)
-		close(fd);
-	errno = error;
-}
-
-/*
  * Set *sx to the statx(2) result for the file that process pid has open as fd.
  * No file server is asked, because it may be dead, or stopped by us. Return 0,
  * or -1 with errno set.

@@ -87,10 +87,8 @@ ask_serve(struct serving *s, proxy_fn fn)
 	}
 	a.last = s->last;
 	answer_send(s, &a);
-	if (s->out != -1)
-		close(s->out);
-	if (s->fd != -1)
-		close(s->fd);
+	fd_drop(s->out);
+	fd_drop(s->fd);
 }
 
 /*
