@@ -103,11 +103,10 @@ jobs_new(size_t threads, size_t njob, size_t size,
 	r->work = work;
 	r->arg = arg;
 	r->help = help;
-	if ((r->job = calloc(njob, size)) == NULL ||
-	    (r->done = calloc(njob, sizeof *r->done)) == NULL ||
-	    (r->thread = calloc(threads + 1, sizeof *r->thread)) == NULL) {
+	if ((r->job = mem_new(njob, size)) == NULL ||
+	    (r->done = mem_new(njob, sizeof *r->done)) == NULL ||
+	    (r->thread = mem_new(threads + 1, sizeof *r->thread)) == NULL) {
 		jobs_free(r, NULL);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	while (r->nthread < threads &&

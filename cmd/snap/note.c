@@ -4,6 +4,7 @@
  */
 #include "job.h"
 #include "snap/snap.h"
+#include "vec.h"
 
 #include <sys/utsname.h>
 
@@ -92,10 +93,8 @@ note_check(const char *text)
 		(void)errstr_set("longer than %d bytes", MAX_NOTE);
 		return NULL;
 	}
-	if ((copy = strdup(text)) == NULL) {
-		(void)errstr_set("out of memory");
+	if ((copy = str_dup(text)) == NULL)
 		return NULL;
-	}
 	same = strcmp(text_sanitize(copy), text) == 0;
 	free(copy);
 	if (!same)

@@ -124,8 +124,8 @@ exclude_add(struct exclude *x, const char *words)
 	char *copy, *next, *s;
 	int rc = 0;
 
-	if ((copy = strdup(words)) == NULL)
-		return errstr_set("out of memory");
+	if ((copy = str_dup(words)) == NULL)
+		return -1;
 	for (next = copy; rc == 0 && (s = strsep(&next, ",")) != NULL;)
 		if ((rc = word_add(x, s)) == 0)
 			buf_printf(&x->asked, "asked %s\n", text_sanitize(s));

@@ -5,6 +5,7 @@
  */
 #include "digits.h"
 #include "state/state.h"
+#include "vec.h"
 
 /*
  * Add to l the mapping described by line, a line of Plan 9's segment file. Its
@@ -37,8 +38,8 @@ segment_line(struct vmas *l, const char *line)
 		v.flags |= VMA_EXEC;
 	if (strcmp(type, "shared") == 0 || strcmp(type, "phys") == 0)
 		v.flags |= VMA_SHARED;
-	if (asprintf(&v.name, "[%s]", type) == -1)
-		return errstr_set("out of memory");
+	if ((v.name = str_printf("[%s]", type)) == NULL)
+		return -1;
 	return vmas_add(l, &v);
 }
 
@@ -75,8 +76,8 @@ segments(struct vmas *l, struct image *mem)
 		if ((v.end = p->last + 1) == 0)	/* 2^64 does not fit in v.end */
 			continue;
 		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
-		if ((v.name = strdup("")) == NULL)
-			return errstr_set("out of memory");
+		if ((v.name = str_dup("")) == NULL)
+			return -1;
 		if (vmas_add(l, &v) == -1)
 			return -1;
 	}

@@ -137,11 +137,8 @@ mark_raws(struct indexed *x, struct mark *m)
 	v[n++] = (struct raws){ .ordinal = UINT64_MAX };
 	if (memory_hold(x, n * sizeof *made) == -1)
 		return NULL;
-	if ((made = reallocarray(NULL, n, sizeof *made)) == NULL) {
-		errstr_set("out of memory");
+	if ((made = mem_dup(v, n * sizeof *made)) == NULL)
 		return NULL;
-	}
-	memcpy(made, v, n * sizeof *made);
 	if (atomic_compare_exchange_strong(&m->raws, &had, made))
 		return made;
 	atomic_fetch_sub(&x->held, n * sizeof *made);

@@ -55,8 +55,8 @@ read_first(struct reader *r)
 
 	if (read_line(r, "first line", 0, '?', line) == -1)
 		return -1;
-	if ((r->snap->header = strdup(line)) == NULL)
-		return errstr_set("out of memory");
+	if ((r->snap->header = str_dup(line)) == NULL)
+		return -1;
 	if (o->record != NULL)
 		o->record(o->arg, 0, line, 0, r->in->pos);
 	reader_part(r, (struct readpart){ .kind = PART_LINE, .data = line });

@@ -44,9 +44,8 @@ path_clean(const char *name, size_t len, bool *ok)
 	*ok = true;
 	if (len == 0 || name[0] != '/' || len >= PATH_MAX)
 		return NULL;
-	if ((path = malloc(len + 1)) == NULL) {
+	if ((path = mem_new(1, len + 1)) == NULL) {
 		*ok = false;
-		errstr_set("out of memory");
 		return NULL;
 	}
 	for (to = 0, end = name + len; name < end; name = slash + 1) {

@@ -6,6 +6,7 @@
 #include "full.h"
 #include "io.h"
 #include "io/gzip/gzip.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -37,6 +38,28 @@ input_open(const char *path)
 }
 
 /*
+ * Return a stream called name without a descriptor, with room for cap bytes, or
+ * NULL with errstr set.
+ */
+static struct input *
+input_new(const char *name, size_t cap)
+{
+	struct input *in;
+
+	if ((in = mem_new(1, sizeof *in)) == NULL)
+		return NULL;
+	in->fd = -1;
+	in->cap = cap;
+	in->size = in->most = in->real = UINT64_MAX;
+	if ((in->name = str_dup(name)) != NULL &&
+	    (in->buf = malloc(cap)) != NULL)
+		return in;
+	errstr_set("out of memory");
+	input_close(in);
+	return NULL;
+}
+
+/*
  * Make a stream called name from descriptor fd. The stream owns fd, which is
  * closed even on failure. Return the stream, or NULL with errstr set.
  */
@@ -46,17 +69,10 @@ input_fd(const char *name, int fd)
 	struct input *in;
 	struct stat st;
 
-	if ((in = calloc(1, sizeof *in)) == NULL ||
-	    (in->name = strdup(name)) == NULL ||
-	    (in->buf = malloc(INPUT_CHUNK)) == NULL) {
-		errstr_set("out of memory");
-		if (in != NULL)
-			in->fd = fd;
-		else
-			close(fd);
-		goto fail;
+	if ((in = input_new(name, INPUT_CHUNK)) == NULL) {
+		close(fd);
+		return NULL;
 	}
-	in->cap = INPUT_CHUNK;
 	in->fd = fd;
 	if (fstat(fd, &st) == -1) {
 		errstr_sys("%s", name);
@@ -67,7 +83,6 @@ input_fd(const char *name, int fd)
 		goto fail;
 	}
 	in->st = st;
-	in->size = in->most = in->real = UINT64_MAX;
 	if (S_ISREG(st.st_mode)) {
 		in->origin = lseek(in->fd, 0, SEEK_CUR);
 		in->real = room_real(in->fd, &st, in->origin);
@@ -90,22 +105,12 @@ input_memory(const char *name, const void *data, size_t len)
 {
 	struct input *in;
 
-	if ((in = calloc(1, sizeof *in)) == NULL ||
-	    (in->name = strdup(name)) == NULL ||
-	    (in->buf = malloc(len + 1)) == NULL) {
-		if (in != NULL)
-			free(in->name);
-		free(in);
-		errstr_set("out of memory");
+	if ((in = input_new(name, len + 1)) == NULL)
 		return NULL;
-	}
 	if (len > 0)
 		memcpy(in->buf, data, len);
-	in->fd = -1;
-	in->cap = len + 1;
 	in->end = len;
 	in->size = in->real = len;
-	in->most = UINT64_MAX;
 	in->eof = true;
 	return in;
 }

@@ -5,6 +5,7 @@
 #include "full.h"
 #include "io.h"
 #include "source.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -93,12 +94,8 @@ source_spool(struct snap *s)
 		close(fd);
 		return NULL;
 	}
-	((struct filesource *)src)->buf = malloc(SPOOLBUF);
-	if (((struct filesource *)src)->buf == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	return src;
+	((struct filesource *)src)->buf = mem_new(1, SPOOLBUF);
+	return ((struct filesource *)src)->buf == NULL ? NULL : src;
 }
 
 /*

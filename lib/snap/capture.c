@@ -3,6 +3,7 @@
  */
 #include "library.h"
 #include "snap_capture.h"
+#include "vec.h"
 
 struct snap_capture {
 	struct liveopts	 opts;
@@ -29,10 +30,8 @@ snap_capture_new(snap_warn_fn warn, void *arg)
 {
 	struct snap_capture *c;
 
-	if ((c = malloc(sizeof *c)) == NULL) {
-		errstr_set("out of memory");
+	if ((c = mem_new(1, sizeof *c)) == NULL)
 		return NULL;
-	}
 	*c = (struct snap_capture){ .warn = warn, .arg = arg,
 	    .opts = { .out = -1, .clone = true, .perfmaps = true,
 	    .warn = capture_warn, .arg = c } };

@@ -4,6 +4,7 @@
 #include "handle.h"
 #include "bisect.h"
 #include "record/record.h"
+#include "vec.h"
 
 /*
  * Append a task for p to the tasks of f. If p is a thread, leader is the task
@@ -51,10 +52,8 @@ snap_open(const char *path)
 {
 	struct snap_file *f;
 
-	if ((f = calloc(1, sizeof *f)) == NULL) {
-		errstr_set("out of memory");
+	if ((f = mem_new(1, sizeof *f)) == NULL)
 		return NULL;
-	}
 	f->snap = snap_load(path, NULL);
 	if (f->snap == NULL || tasks_list(f) == -1) {
 		snap_close(f);

@@ -3,6 +3,7 @@
  * The lists are sorted, and stay so.
  */
 #include "state.h"
+#include "vec.h"
 
 /*
  * Return the index of the first mapping of l that ends after addr.
@@ -27,8 +28,8 @@ vma_insert(struct vmas *l, const struct vma *v)
 	size_t i;
 
 	i = vma_index(l, v->start);
-	if ((new.name = strdup(v->name)) == NULL)
-		return errstr_set("out of memory");
+	if ((new.name = str_dup(v->name)) == NULL)
+		return -1;
 	if (vmas_add(l, &new) == -1)
 		return -1;
 	memmove(l->v + i + 1, l->v + i, (l->n - 1 - i) * sizeof *l->v);
@@ -133,8 +134,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t dest,
 	if (__builtin_add_overflow(dest, newlen, &new.end) ||
 	    __builtin_add_overflow(start, len, &len))
 		return 0;
-	if ((new.name = strdup(v->name)) == NULL)
-		return errstr_set("out of memory");
+	if ((new.name = str_dup(v->name)) == NULL)
+		return -1;
 	rc = vmas_unmap(l, start, len);
 	if (rc == 0)
 		rc = vmas_map(l, &new);
@@ -154,8 +155,8 @@ vmas_copy(struct vmas *copy, const struct vmas *l)
 
 	for (i = 0; i < l->n; i++) {
 		v = l->v[i];
-		if ((v.name = strdup(v.name)) == NULL)
-			return errstr_set("out of memory");
+		if ((v.name = str_dup(v.name)) == NULL)
+			return -1;
 		if (vmas_add(copy, &v) == -1)
 			return -1;
 	}

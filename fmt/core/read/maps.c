@@ -171,8 +171,8 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 		v.off = file->off + (l->addr - file->start);
 		name = file->name;
 	}
-	if ((v.name = strdup(name)) == NULL)
-		return errstr_set("out of memory");
+	if ((v.name = str_dup(name)) == NULL)
+		return -1;
 	return vmas_add(&r->vma, &v);
 }
 

@@ -91,7 +91,7 @@ imgdir_open(const char *path)
 		errstr_sys("%s", path);
 		return NULL;
 	}
-	if ((top = imgdir_new(fd, strdup(path))) == NULL)
+	if ((top = imgdir_new(fd, str_dup(path))) == NULL)
 		return NULL;
 	depth = 1;
 	for (d = top; (rc = parent_open(top, d, depth)) == 1; d = d->parent)

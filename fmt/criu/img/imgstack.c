@@ -3,24 +3,23 @@
  * (imgtar.c), which may be stacked on others.
  */
 #include "img.h"
+#include "vec.h"
 
 #include <unistd.h>
 
 /*
  * Create an image directory from its path and its descriptor fd, which may be
  * -1. Take ownership of both, and release them on failure. Fail if path is
- * NULL, as if memory had run out. Return the directory, or NULL with errstr
- * set.
+ * NULL, with errstr as it is. Return the directory, or NULL with errstr set.
  */
 struct imgdir *
 imgdir_new(int fd, char *path)
 {
 	struct imgdir *d;
 
-	if (path == NULL || (d = calloc(1, sizeof *d)) == NULL) {
+	if (path == NULL || (d = mem_new(1, sizeof *d)) == NULL) {
 		fd_drop(fd);
 		free(path);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	d->fd = fd;

@@ -358,11 +358,7 @@ family_next(const struct family *f, size_t *i)
 struct family *
 family_new(void)
 {
-	struct family *f;
-
-	if ((f = calloc(1, sizeof *f)) == NULL)
-		errstr_set("out of memory");
-	return f;
+	return mem_new(1, sizeof(struct family));
 }
 
 void

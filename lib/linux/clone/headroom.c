@@ -94,10 +94,9 @@ room_add(struct headroom *h, enum cgkind kind, const char *name,
 {
 	struct room *r;
 
-	if ((r = calloc(1, sizeof *r)) == NULL ||
-	    (r->name = strdup(name)) == NULL) {
+	if ((r = mem_new(1, sizeof *r)) == NULL ||
+	    (r->name = str_dup(name)) == NULL) {
 		free(r);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	r->kind = kind;
@@ -327,13 +326,10 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)
 		rc = cgroup_levels(kind, own, mounts, level_take, &c);
 	free(p->limit);
-	p->limit = NULL;
-	if (c.least != NULL && asprintf(&p->limit,
-	    "%s has a limit of %ju kilobytes", c.least->name,
-	    (uintmax_t)c.least->limit / KB) == -1) {
-		p->limit = NULL;
-		return errstr_set("out of memory");
-	}
+	p->limit = c.least == NULL ? NULL : str_printf("%s has a limit of %ju "
+	    "kilobytes", c.least->name, (uintmax_t)c.least->limit / KB);
+	if (c.least != NULL && p->limit == NULL)
+		return -1;
 	return rc == 0 && (rc = user_take(&c)) == 0 ? room_take(room_find(
 	    c.head, CGROUP_MEMORY, "the snapshot"), &c) : rc;
 }

@@ -6,6 +6,7 @@
 #include "linux/proc/proc.h"
 #include "restart.h"
 #include "run.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -209,10 +210,8 @@ inject_entrust(const struct inject *inj, pid_t clone)
 {
 	struct inject *c;
 
-	if ((c = calloc(1, sizeof *c)) == NULL) {
-		errstr_set("out of memory");
+	if ((c = mem_new(1, sizeof *c)) == NULL)
 		return NULL;
-	}
 	if (clone_enter(c, inj, clone) == 0)
 		return c;
 	free(c);

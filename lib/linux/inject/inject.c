@@ -14,6 +14,7 @@
 #include "linux/proc/proc.h"
 #include "run.h"
 #include "state/state.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -194,10 +195,8 @@ inject_new(pid_t pid)
 		    "architecture");
 		return NULL;
 	}
-	if ((inj = calloc(1, sizeof *inj)) == NULL) {
-		errstr_set("out of memory");
+	if ((inj = mem_new(1, sizeof *inj)) == NULL)
 		return NULL;
-	}
 	inj->pid = pid;
 	inj->saved = malloc(isa.frame);
 	inj->buf = malloc(isa.frame);

@@ -6,6 +6,7 @@
  */
 #include "bisect.h"
 #include "state/state.h"
+#include "vec.h"
 
 #define KERNEL_HALF	((uint64_t)1 << 63)
 
@@ -37,8 +38,8 @@ kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
 
 	if (start < KERNEL_HALF || end <= start)
 		return 0;
-	if ((v.name = strdup(name)) == NULL)
-		return errstr_set("out of memory");
+	if ((v.name = str_dup(name)) == NULL)
+		return -1;
 	return vmas_add(&sp->vma, &v);
 }
 

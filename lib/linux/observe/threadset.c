@@ -6,6 +6,7 @@
  */
 #include "perf.h"
 #include "rbtree.h"
+#include "vec.h"
 
 struct member {
 	RB_ENTRY(member) entry;
@@ -55,8 +56,8 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 	struct member *m;
 
 	if ((m = member_find(s, tid)) == NULL) {
-		if ((m = calloc(1, sizeof *m)) == NULL)
-			return errstr_set("out of memory");
+		if ((m = mem_new(1, sizeof *m)) == NULL)
+			return -1;
 		m->tid = tid;
 		RB_INSERT(threadset, s, m);
 	}
