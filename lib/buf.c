@@ -123,6 +123,50 @@ buf_free(struct buf *b)
 }
 
 /*
+ * Return the bytes of b as a string, which the caller frees. Return NULL with
+ * errstr set if memory ran out. Leave b empty.
+ */
+char *
+buf_text(struct buf *b)
+{
+	char *s;
+
+	buf_add(b, "", 1);
+	s = buf_check(b) == 0 ? (char *)b->data : NULL;
+	if (s != NULL)
+		b->data = NULL;
+	buf_free(b);
+	return s;
+}
+
+/*
+ * Call tell(arg, text) with the text in b; tell may be NULL. Leave b empty.
+ * Return 0, or -1 with errstr set.
+ */
+int
+buf_tell(struct buf *b, void (*tell)(void *, const char *), void *arg)
+{
+	char *s;
+
+	if ((s = buf_text(b)) != NULL && tell != NULL)
+		tell(arg, s);
+	free(s);
+	return s == NULL ? -1 : 0;
+}
+
+/*
+ * Append the n bytes at data to b, two hexadecimal digits for each.
+ */
+void
+buf_hex(struct buf *b, const void *data, size_t n)
+{
+	const uint8_t *p;
+
+	for (p = data; n > 0; n--)
+		buf_printf(b, "%02x", *p++);
+}
+
+/*
  * Return a string formatted as by printf(3), or NULL with errstr set. The
  * caller frees it.
  */

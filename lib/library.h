@@ -67,7 +67,11 @@ void		 buf_add(struct buf *b, const void *data, size_t n);
 void		 buf_puts(struct buf *b, const char *s);
 void		 buf_printf(struct buf *b, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
+void		 buf_hex(struct buf *b, const void *data, size_t n);
 int		 buf_check(const struct buf *b);
+char		*buf_text(struct buf *b);
+int		 buf_tell(struct buf *b, void (*tell)(void *, const char *),
+		    void *arg);
 void		 buf_free(struct buf *b);
 void		 shell_word(struct buf *b, const char *s);
 
@@ -75,6 +79,7 @@ void		 shell_word(struct buf *b, const char *s);
  * Text for people to read: text.c
  */
 size_t		 text_utf8(const char *s, uint32_t *c);
+size_t		 path_stem(const char *path);
 int		 text_columns(const char **s);
 bool		 text_iscontrol(uint32_t c);
 char		*text_sanitize(char *s);

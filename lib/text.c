@@ -30,6 +30,19 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
+ * Return the length of path without the suffix " (deleted)", by which the
+ * kernel marks a name that was removed.
+ */
+size_t
+path_stem(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(path), len = sizeof deleted - 1;
+
+	return n > len && strcmp(path + n - len, deleted) == 0 ? n - len : n;
+}
+
+/*
  * Return the number of columns that the character at *s takes. Advance *s past
  * it. Wide characters are those of Unicode's EastAsianWidth.txt, in coarse
  * ranges.

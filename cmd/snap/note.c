@@ -66,17 +66,17 @@ static void
 command_put(struct buf *b, char *const argv[])
 {
 	struct buf words = { 0 };
+	char *text;
 
 	buf_puts(&words, getprogname());
 	for (argv += *argv != NULL; *argv != NULL; argv++) {
 		buf_puts(&words, " ");
 		shell_word(&words, *argv);
 	}
-	buf_add(&words, "", 1);
-	b->failed |= words.failed;
-	if (!words.failed)
-		line_put(b, "command", (const char *)words.data, MAX_COMMAND);
-	buf_free(&words);
+	b->failed |= (text = buf_text(&words)) == NULL;
+	if (text != NULL)
+		line_put(b, "command", text, MAX_COMMAND);
+	free(text);
 }
 
 /*

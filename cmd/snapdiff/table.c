@@ -163,6 +163,7 @@ put_mapping(struct table *t, const struct row *r)
 	const struct vma *v = row_vma(r);
 	char perm[5], before[5], size[24];
 	struct buf name = { 0 };
+	char *text;
 
 	vma_perms(v, perm);
 	table_range(t, M_ADDRESSES, v->start, v->end - 1);
@@ -180,10 +181,9 @@ put_mapping(struct table *t, const struct row *r)
 			buf_printf(&name, " (was %s)", *r->was.name == '\0' ?
 			    "anonymous" : r->was.name);
 	}
-	buf_add(&name, "", 1);
-	if (buf_check(&name) == 0)
-		table_text(t, M_NAME, (const char *)name.data);
-	buf_free(&name);
+	if ((text = buf_text(&name)) != NULL)
+		table_text(t, M_NAME, text);
+	free(text);
 }
 
 /*

@@ -121,12 +121,7 @@ socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
 		buf_puts(&b, i == 0 ? "" : keys[i]);
 		buf_add(&b, value, len);
 	}
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == -1 || b.len == 1) {
-		buf_free(&b);
-		return NULL;
-	}
-	return (char *)b.data;
+	return b.len == 0 ? NULL : buf_text(&b);
 }
 
 /*

@@ -15,8 +15,6 @@
 
 enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
 
-#define DELETED " (deleted)"
-
 enum named { KEPT, DELETED_FILES, AS_MAPPED };
 
 struct rooter {
@@ -121,15 +119,14 @@ add_mapped(struct rooter *r, enum named which)
 	const struct vma *v;
 	const char *last;
 	struct image *im;
-	size_t i, n, del;
+	size_t i, n;
 	bool is;
 
-	del = sizeof DELETED - 1;
 	for (i = 0, last = ""; i < r->vmas->n && r->root->n < 2 * NAMES_MAX;
 	    i++) {
 		v = &r->vmas->v[i];
-		n = strlen(v->name);
-		is = n > del && strcmp(v->name + n - del, DELETED) == 0;
+		n = path_stem(v->name);
+		is = v->name[n] != '\0';
 		if (v->name[0] != '/' || strcmp(v->name, last) == 0)
 			continue;
 		im = mapped_file(r->snap, r->proc, r->exe, v);
@@ -137,8 +134,8 @@ add_mapped(struct rooter *r, enum named which)
 		    (im == NULL || is != (which == DELETED_FILES)))
 			continue;
 		last = v->name;
-		if (which == DELETED_FILES)
-			n -= del;
+		if (which != DELETED_FILES)
+			n = strlen(v->name);
 		if (sysroot_add(r->root, v->name, n, im) == -1)
 			return -1;
 	}

@@ -182,11 +182,7 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 	struct objects w = { t, o, &b };
 
 	put_object(&w, addr, 0);
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		return (char *)b.data;
-	buf_free(&b);
-	return NULL;
+	return buf_text(&b);
 }
 
 /*

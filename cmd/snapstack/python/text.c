@@ -55,11 +55,7 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 			c = '?';
 		buf_add(&b, utf8, utf8_make(utf8, (uint32_t)c));
 	}
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		return (char *)b.data;
-	buf_free(&b);
-	return NULL;
+	return buf_text(&b);
 }
 
 /*

@@ -62,17 +62,11 @@ static char *
 path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 {
 	struct buf b = { 0 };
-	size_t i;
 
 	buf_printf(&b, "%s/.build-id/%02x/", dir, id[0]);
-	for (i = 1; i < len; i++)
-		buf_printf(&b, "%02x", id[i]);
+	buf_hex(&b, id + 1, len - 1);
 	buf_puts(&b, debug ? ".debug" : "");
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		return (char *)b.data;
-	buf_free(&b);
-	return NULL;
+	return buf_text(&b);
 }
 
 /*

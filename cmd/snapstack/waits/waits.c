@@ -342,9 +342,5 @@ wait_find(struct unwinder *u, struct stack *st)
 	}
 	st->futex = c.futex;
 	st->bare = c.bare != 0 ? c.bare : b.len;
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		st->wait = (char *)b.data;
-	else
-		buf_free(&b);
+	st->wait = buf_text(&b);
 }

@@ -97,6 +97,7 @@ criu_leave(const char *list, uint64_t *leave)
 	struct buf b = { 0 };
 	uint64_t kind;
 	const char *s;
+	char *all;
 	size_t n;
 
 	for (s = list;; s += n + 1) {
@@ -108,11 +109,9 @@ criu_leave(const char *list, uint64_t *leave)
 			return 0;
 	}
 	words_add(&b, UINT64_MAX, ", ");
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		errstr_set("%.*s: not one of %s", (int)n, s,
-		    (char *)b.data);
-	buf_free(&b);
+	if ((all = buf_text(&b)) != NULL)
+		errstr_set("%.*s: not one of %s", (int)n, s, all);
+	free(all);
 	return -1;
 }
 
@@ -137,13 +136,10 @@ sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
 	if (vasprintf(&text, fmt, ap) == -1)
 		b.failed = true;
 	else {
-		buf_add(&b, text, strlen(text) + 1);
+		buf_puts(&b, text);
 		free(text);
 	}
-	if (buf_check(&b) == 0)
-		return (char *)b.data;
-	buf_free(&b);
-	return NULL;
+	return buf_text(&b);
 }
 
 static int
@@ -249,7 +245,6 @@ since_print(const struct criumake *m)
 	struct buf b = { 0 };
 	const char *last = "";
 	size_t i;
-	int rc;
 
 	if (m->since == 0 || m->opts->note == NULL)
 		return 0;
@@ -264,11 +259,7 @@ since_print(const struct criumake *m)
 			    since[i].what);
 		last = since[i].version;
 	}
-	buf_add(&b, "", 1);
-	if ((rc = buf_check(&b)) == 0)
-		m->opts->note(m->opts->arg, (char *)b.data);
-	buf_free(&b);
-	return rc;
+	return buf_tell(&b, m->opts->note, m->opts->arg);
 }
 
 /*
@@ -294,7 +285,6 @@ reason_print(const struct criuopts *o, const struct makereason *r,
     uint64_t obstacles)
 {
 	struct buf b = { 0 };
-	int rc;
 
 	if (obstacles != 0 && !(obstacles >> r->kind & 1))
 		return 0;
@@ -304,12 +294,7 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 	else if (r->kind != WHY_NEVER)
 		buf_printf(&b, ": cannot be restored (%s-f %s leaves it out)",
 		    o->check ? "snapload " : "", word[r->kind]);
-	buf_add(&b, "", 1);
-	rc = buf_check(&b);
-	if (rc == 0 && o->warn != NULL)
-		o->warn(o->arg, (char *)b.data);
-	buf_free(&b);
-	return rc;
+	return buf_tell(&b, o->warn, o->arg);
 }
 
 /*
@@ -321,14 +306,14 @@ static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
 {
 	struct buf b = { 0 };
+	char *names;
 
 	words_add(&b, kinds, ",");
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
+	if ((names = buf_text(&b)) != NULL)
 		errstr_set(o->check ? "not all can be restored (snapload -f "
 		    "%s restores the rest)" : "nothing is written (-f %s "
-		    "writes the rest)", (char *)b.data);
-	buf_free(&b);
+		    "writes the rest)", names);
+	free(names);
 	return -1;
 }
 

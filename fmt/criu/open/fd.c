@@ -149,19 +149,17 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 {
-	static const char gone[] = " (deleted)";
 	char *path;
 	size_t n;
 	int rc;
 
 	path = words_text(&t->rec, name);
-	n = path == NULL ? 0 : strlen(path);
+	n = path == NULL ? 0 : path_stem(path);
 	rc = 0;
-	if (n > sizeof gone - 1 && *path == '/' &&
-	    strcmp(path + n - (sizeof gone - 1), gone) == 0) {
-		path[n - (sizeof gone - 1)] = '\0';
+	if (n > 0 && *path == '/' && path[n] != '\0') {
+		path[n] = '\0';
 		rc = gone_get(m, t, name, path, id);
-		path[n - (sizeof gone - 1)] = ' ';
+		path[n] = ' ';
 	} else if (n > 0 && *path == '/')
 		rc = makereg_path(m, t->mounts, path, id) == -1 ? -1 : 1;
 	if (rc == 0)

@@ -9,8 +9,6 @@
 
 #include <fcntl.h>
 
-#define DELETED " (deleted)"
-
 /*
  * Add file r to files.img. Its name is a path in the mount namespace of in
  * (makemount_path()). f is the open file, or NULL if r is only mapped or is a
@@ -257,12 +255,11 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	bool gone;
 	int rc;
 
-	n = strlen(v->name);
+	n = path_stem(v->name);
 	if (*v->name != '/')
 		return make_unmapped(m, t, v, WHY_OTHER,
 		    "a file whose path is not known");
-	gone = n > sizeof DELETED - 1 &&
-	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
+	gone = v->name[n] != '\0';
 	content = mapped_content(m, t, v);
 	linked = gone ? gone_find(m, v->dev, v->ino, true) : NULL;
 	if (gone && linked == NULL &&
@@ -270,7 +267,7 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		return rc;
 	r.id = x->id = ++m->lastid;
 	r.name = linked != NULL ? str_dup(linked->path) :
-	    mem_dup(v->name, gone ? n - (sizeof DELETED - 1) : n);
+	    mem_dup(v->name, n);
 	if (r.name == NULL)
 		return -1;
 	r.has_ext = r.ext = linked != NULL;

@@ -74,18 +74,13 @@ makeshm_huge(uint64_t bytes)
 static char *
 shm_name(const struct makeshm *o)
 {
-	static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
-	const char *s;
-	size_t n;
+	static const char prefix[] = "/memfd:";
+	const char *s = o->proc->embedded->path;
+	size_t n = path_stem(s), head = 0;
 
-	s = o->proc->embedded->path;
 	if (strncmp(s, prefix, sizeof prefix - 1) == 0)
-		s += sizeof prefix - 1;
-	n = strlen(s);
-	if (n >= sizeof suffix - 1 &&
-	    strcmp(s + n - (sizeof suffix - 1), suffix) == 0)
-		n -= sizeof suffix - 1;
-	return strndup(s, n);
+		head = sizeof prefix - 1;
+	return mem_dup(s + head, n - head);
 }
 
 /*
@@ -166,7 +161,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	if (makeshm_content(m, o->proc, shmid) == -1)
 		return -1;
 	if ((e.name = shm_name(o)) == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	maketask_status(o->user, "Uid", 10, uid, 2);
 	maketask_status(o->user, "Gid", 10, gid, 2);
 	e.uid = makeusers_uid(m, f != NULL ? f->v[OK_UID][0] : uid[1]);

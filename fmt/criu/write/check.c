@@ -42,17 +42,12 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 {
 	struct buf b = { 0 };
 	size_t i;
-	int rc;
 
 	buf_printf(&b, "%zu process trees, each restored by itself: use "
 	    "snapload -p with", n);
 	for (i = 0; i < n; i++)
 		buf_printf(&b, "%s %" PRIu64, i == 0 ? "" : ",", root[i]);
-	buf_add(&b, "", 1);
-	if ((rc = buf_check(&b)) == 0 && o->note != NULL)
-		o->note(o->arg, (char *)b.data);
-	buf_free(&b);
-	return rc;
+	return buf_tell(&b, o->note, o->arg);
 }
 
 /*

@@ -48,12 +48,7 @@ path_between(const char *base, const char *target)
 		if (s == a + same || s[-1] == '/')
 			buf_puts(&up, "../");
 	buf_puts(&up, b + (same < strlen(b) ? same : strlen(b)));
-	buf_add(&up, "", 1);
-	if (buf_check(&up) == -1) {
-		buf_free(&up);
-		return NULL;
-	}
-	return (char *)up.data;
+	return buf_text(&up);
 }
 
 /*

@@ -30,12 +30,7 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 bool
 path_isdeleted(const char *path)
 {
-	static const char deleted[] = " (deleted)";
-	size_t n;
-
-	n = strlen(path);
-	return n > sizeof deleted - 1 &&
-	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
+	return path[path_stem(path)] != '\0';
 }
 
 /*

@@ -16,8 +16,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define DELETED " (deleted)"
-
 /* from linux/fcntl.h, which conflicts with fcntl.h */
 enum { GETOWNER_UIDS = 17 };
 
@@ -177,17 +175,13 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 void
 filerec_path(struct filerec *t, const char *link)
 {
-	size_t len, i;
+	const size_t len = path_stem(link);
 
-	len = strlen(link);
-	if (path_isdeleted(link))
-		len -= sizeof DELETED - 1;
 	if (memchr(link, '\n', len) == NULL) {
 		buf_printf(&t->out, "path %.*s\n", (int)len, link);
 		return;
 	}
 	buf_puts(&t->out, "pathbytes ");
-	for (i = 0; i < len; i++)
-		buf_printf(&t->out, "%02x", (uint8_t)link[i]);
+	buf_hex(&t->out, link, len);
 	buf_puts(&t->out, "\n");
 }

@@ -34,15 +34,11 @@ static char *
 text_read(const char *path)
 {
 	struct buf b = { 0 };
-	int rc;
 
-	rc = full_readfile(AT_FDCWD, path, &b);
-	buf_add(&b, "", 1);
-	if (rc == -1 || b.failed) {
-		buf_free(&b);
-		return NULL;
-	}
-	return (char *)b.data;
+	if (full_readfile(AT_FDCWD, path, &b) == 0)
+		return buf_text(&b);
+	buf_free(&b);
+	return NULL;
 }
 
 /*

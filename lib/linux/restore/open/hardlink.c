@@ -153,12 +153,7 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 		    "find(1) is not installed", path);
 	for (i = 0; i < nlevel; i++)
 		free(level[i]);
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == -1 || b.len == 1) {
-		buf_free(&b);
-		return NULL;
-	}
-	return (char *)b.data;
+	return b.len == 0 ? NULL : buf_text(&b);
 }
 
 /*

@@ -28,7 +28,6 @@ static void
 modes_record(struct filerec *t, unsigned long request, const char *key)
 {
 	struct modes m = { 0 };
-	size_t i;
 
 	if (call_ioctl(t->dup, request, &m) == -1) {
 		tell_why(t, "cannot read its terminal settings");
@@ -36,8 +35,7 @@ modes_record(struct filerec *t, unsigned long request, const char *key)
 	}
 	buf_printf(&t->out, "%s %x %x %x %x %u\n%scc ", key, m.flags[0],
 	    m.flags[1], m.flags[2], m.flags[3], m.line, key);
-	for (i = 0; i < sizeof m.cc; i++)
-		buf_printf(&t->out, "%02x", m.cc[i]);
+	buf_hex(&t->out, m.cc, sizeof m.cc);
 	buf_puts(&t->out, "\n");
 }
 

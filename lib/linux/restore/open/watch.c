@@ -234,7 +234,6 @@ watched_record(struct filerec *t, const struct watched *w)
 {
 	char path[PATH_MAX];
 	bool known;
-	size_t i;
 	int mount = -1;
 
 	known = t->proc->core == NULL &&
@@ -243,8 +242,7 @@ watched_record(struct filerec *t, const struct watched *w)
 	fd_drop(mount);
 	buf_printf(&t->out, "%02x:%02x %ju %u ", major(w->dev), minor(w->dev),
 	    (uintmax_t)w->ino, w->handle.type);
-	for (i = 0; i < w->handle.len; i++)
-		buf_printf(&t->out, "%02x", w->handle.bytes[i]);
+	buf_hex(&t->out, w->handle.bytes, w->handle.len);
 	buf_printf(&t->out, " %s\n", known ? path : "-");
 }
 

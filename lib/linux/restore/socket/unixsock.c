@@ -26,15 +26,14 @@ static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
     socklen_t len)
 {
-	socklen_t i;
+	const socklen_t head = offsetof(struct sockaddr_un, sun_path);
 
 	if (len > sizeof *a)
 		len = sizeof *a;
-	if (len <= offsetof(struct sockaddr_un, sun_path))
+	if (len <= head)
 		return;
 	buf_printf(&t->out, "%s ", key);
-	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
-		buf_printf(&t->out, "%02x", ((const uint8_t *)a)[i]);
+	buf_hex(&t->out, a->sun_path, len - head);
 	buf_puts(&t->out, "\n");
 }
 
