@@ -3,110 +3,13 @@
  * one of Plan 9's /MACHINE/include/ureg.h, for arm64 that of 9legacy; floating
  * point registers are as in 9front.
  */
+#include "bisect.h"
 #include "num.h"
 #include "plan9.h"
 
-/*
- * Registers that have the same order in a Ureg and in Linux's elf_gregset_t.
- */
-struct uregpart {
-	uint16_t	 ureg;	/* byte offset of the first register in a
-				   Ureg */
-	uint16_t	 linux;	/* byte offset of the same register in
-				   elf_gregset_t */
-	uint8_t		 width;	/* size of a register in bytes */
-	uint8_t		 n;
-};
-
-/* struct user_regs_struct of sys/user.h */
-static const struct uregpart amd64[] = {
-	{   0,  80, 8, 1 },	/* ax */
-	{   8,  40, 8, 1 },	/* bx */
-	{  16,  88, 8, 4 },	/* cx, dx, si, di */
-	{  48,  32, 8, 1 },	/* bp */
-	{  56,  72, 8, 1 },	/* r8 */
-	{  64,  64, 8, 1 },
-	{  72,  56, 8, 1 },
-	{  80,  48, 8, 1 },
-	{  88,  24, 8, 1 },	/* r12 */
-	{  96,  16, 8, 1 },
-	{ 104,   8, 8, 1 },
-	{ 112,   0, 8, 1 },
-	{ 120, 184, 2, 1 },	/* ds */
-	{ 122, 192, 2, 1 },	/* es */
-	{ 124, 200, 2, 1 },	/* fs */
-	{ 126, 208, 2, 1 },	/* gs */
-	{ 144, 128, 8, 5 },	/* pc, cs, flags, sp, ss */
-};
-
-/* struct user_regs_struct32 of the kernel's asm/user32.h */
-static const struct uregpart amd64_narrow[] = {
-	{   0, 24, 4, 1 },	/* ax */
-	{   8,  0, 4, 1 },	/* bx */
-	{  16,  4, 4, 1 },	/* cx */
-	{  24,  8, 4, 1 },	/* dx */
-	{  32, 12, 4, 1 },	/* si */
-	{  40, 16, 4, 1 },	/* di */
-	{  48, 20, 4, 1 },	/* bp */
-	{ 120, 28, 2, 1 },	/* ds */
-	{ 122, 32, 2, 1 },	/* es */
-	{ 124, 36, 2, 1 },	/* fs */
-	{ 126, 40, 2, 1 },	/* gs */
-	{ 144, 48, 4, 1 },	/* pc */
-	{ 152, 52, 4, 1 },	/* cs */
-	{ 160, 56, 4, 1 },	/* flags */
-	{ 168, 60, 4, 1 },	/* sp */
-	{ 176, 64, 4, 1 },	/* ss */
-};
-
-/* struct user_regs_struct of sys/user.h */
-static const struct uregpart ia32[] = {
-	{  0, 16, 4, 1 },	/* di */
-	{  4, 12, 4, 1 },	/* si */
-	{  8, 20, 4, 1 },	/* bp */
-	{ 16,  0, 4, 1 },	/* bx */
-	{ 20,  8, 4, 1 },	/* dx */
-	{ 24,  4, 4, 1 },	/* cx */
-	{ 28, 24, 4, 1 },	/* ax */
-	{ 32, 40, 4, 1 },	/* gs */
-	{ 36, 36, 4, 1 },	/* fs */
-	{ 40, 32, 4, 1 },	/* es */
-	{ 44, 28, 4, 1 },	/* ds */
-	{ 56, 48, 4, 5 },	/* pc, cs, flags, sp, ss */
-};
-
-/* struct user_pt_regs of the kernel's asm/ptrace.h */
-static const struct uregpart arm64[] = {
-	{ 0, 0, 8, 34 },	/* r0 to r30, sp, pc, psr */
-};
-
-/* registers of a 32-bit process: r0 to r15 and psr of arm */
-static const struct uregpart arm64_narrow[] = {
-	{   0,  0, 4, 1 },
-	{   8,  4, 4, 1 },
-	{  16,  8, 4, 1 },
-	{  24, 12, 4, 1 },
-	{  32, 16, 4, 1 },
-	{  40, 20, 4, 1 },
-	{  48, 24, 4, 1 },
-	{  56, 28, 4, 1 },
-	{  64, 32, 4, 1 },
-	{  72, 36, 4, 1 },
-	{  80, 40, 4, 1 },
-	{  88, 44, 4, 1 },
-	{  96, 48, 4, 1 },
-	{ 248, 52, 4, 1 },	/* sp */
-	{ 240, 56, 4, 1 },	/* link */
-	{ 256, 60, 4, 1 },	/* pc */
-	{ 264, 64, 4, 1 },	/* psr */
-};
-
-/* struct pt_regs of the kernel's asm/ptrace.h */
-static const struct uregpart arm[] = {
-	{  0,  0, 4, 15 },	/* r0 to r12, sp, link */
-	{ 64, 64, 4, 1 },	/* psr */
-	{ 68, 60, 4, 1 },	/* pc */
-};
+#define ARM_LOW "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 "
+#define ARM64_ALL ARM_LOW "r13 r14 r15 r16 r17 r18 r19 r20 r21 r22 r23 r24 " \
+	"r25 r26 r27 r28 r29 link sp pc psr"
 
 /*
  * Append the FXSAVE image, which has 512 bytes. If AVX is enabled, also append
@@ -180,15 +83,13 @@ arm64_fpregs(struct buf *b, const struct task *t)
 	buf_add(b, fp->data + STATUS, 4);
 }
 
-#define PARTS(v)	v, sizeof(v) / sizeof *(v)
-
 static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const char	*machine;
-	const struct uregpart *part;
-	size_t		 npart;
-	const struct uregpart *narrow; /* registers of a 32-bit process on a
-					  64-bit machine */
-	size_t		 nnarrow;
+	const char	*linux;	/* names of the registers in the order of Linux:
+				   struct user_regs_struct of sys/user.h, or
+				   user_pt_regs and pt_regs of asm/ptrace.h */
+	const char	*ureg;	/* their names in the order of a Ureg; "/2"
+				   after a name: it has two bytes */
 	uint16_t	 orig;	/* offset in Linux's registers of the system
 				   call number, which is -1 outside of a call;
 				   0: the registers lack it */
@@ -199,13 +100,18 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	   NULL: in Plan 9 they depend on the coprocessor */
 	void		(*fpregs)(struct buf *b, const struct task *t);
 } known[] = {
-	{ "amd64", PARTS(amd64), PARTS(amd64_narrow), 120, 128, 64,
-	    amd64_fpregs },
-	{ "386", PARTS(ia32), NULL, 0, 44, 48, 64, ia32_fpregs },
+	{ "amd64", "r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig pc "
+	    "cs flags sp ss fs_base gs_base ds es fs gs", "ax bx cx dx si di "
+	    "bp r8 r9 r10 r11 r12 r13 r14 r15 ds/2 es/2 fs/2 gs/2 type error "
+	    "pc cs flags sp ss", 120, 128, 64, amd64_fpregs },
+	{ "386", "bx cx dx si di bp ax ds es fs gs orig pc cs flags sp ss",
+	    "di si bp nsp bx dx cx ax gs fs es ds trap error pc cs flags sp ss",
+	    44, 48, 64, ia32_fpregs },
 	/* type is the value of ESR_EL1 for an exception, which Linux does
 	   not give */
-	{ "arm64", PARTS(arm64), PARTS(arm64_narrow), 0, 0, 0, arm64_fpregs },
-	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
+	{ "arm64", ARM64_ALL, ARM64_ALL, 0, 0, 0, arm64_fpregs },
+	{ "arm", ARM_LOW "sp link pc psr", ARM_LOW "sp link type psr pc", 68, 0,
+	    0, NULL },
 };
 
 enum { MAX_UREG = 280 };	/* size of the largest Ureg (arm64) in bytes */
@@ -213,26 +119,56 @@ enum { MAX_UREG = 280 };	/* size of the largest Ureg (arm64) in bytes */
 static const struct uregs *
 uregs_find(const struct machine *m)
 {
-	size_t i;
+	const struct uregs *u = SEEK_IN(known, strcmp(x->machine, m->name) ==
+	    0);
 
-	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(known[i].machine, m->name) == 0)
-			return &known[i];
-	(void)errstr_set("no Plan 9 register format for %s", m->name);
-	return NULL;
+	if (u == NULL)
+		errstr_set("no Plan 9 register format for %s", m->name);
+	return u;
 }
 
 /*
- * Copy registers from gp, which has Linux's layout, to ureg. The n elements at
- * part describe the registers to copy.
+ * Return the index of the register called name, which is n bytes long, in list,
+ * or -1 if list does not have it.
+ */
+static int
+name_index(const char *list, const char *name, size_t n)
+{
+	int i;
+
+	for (i = 0; *list != '\0'; i++, list += *list == ' ') {
+		if (strcspn(list, " ") == n && memcmp(list, name, n) == 0)
+			return i;
+		list += strcspn(list, " ");
+	}
+	return -1;
+}
+
+/*
+ * Copy registers from gp, which has Linux's layout of machine from, to ureg, a
+ * Ureg of machine u with registers of word bytes; or from ureg to gp if back is
+ * true. A register of from has wide bytes.
  */
 static void
-ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
-    size_t n)
+ureg_copy(uint8_t *ureg, const struct uregs *u, size_t word, uint8_t *gp,
+    const struct uregs *from, size_t wide, bool back)
 {
-	for (; n > 0; n--, part++)
-		memcpy(ureg + part->ureg, gp + part->linux,
-		    (size_t)part->width * part->n);
+	const char *s;
+	size_t n, width;
+	uint8_t *g;
+	int i;
+
+	for (s = u->ureg; *s != '\0'; s += *s == ' ', ureg += width) {
+		n = strcspn(s, " /");
+		i = name_index(from->linux, s, n);
+		s += n;
+		width = *s == '/' ? 2 : word;
+		s += *s == '/' ? 2 : 0;
+		g = gp + (size_t)(i == -1 ? 0 : i) * wide;
+		if (i != -1)
+			memcpy(back ? g : ureg, back ? ureg : g,
+			    width < wide ? width : wide);
+	}
 }
 
 /*
@@ -245,8 +181,8 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 {
 	const struct machine *m = machine_named(cputype), *narrow;
 	const struct bytes *r = &t->reg[REGSET_PRSTATUS];
-	const struct uregs *u;
-	uint8_t ureg[MAX_UREG] = { 0 };
+	const struct uregs *u, *from;
+	uint8_t ureg[MAX_UREG] = { 0 }, *gp = (uint8_t *)(uintptr_t)r->data;
 	size_t orig;
 
 	if ((u = uregs_find(m)) == NULL)
@@ -256,11 +192,12 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 		return 0;
 	orig = u->orig;
 	if (r->len == m->regs) {
-		ureg_set(ureg, r->data, u->part, u->npart);
+		ureg_copy(ureg, u, m->word, gp, u, m->word, false);
 		orig += m->word - 1U;
-	} else if (r->len == narrow->regs && u->nnarrow > 0) {
-		ureg_set(ureg, r->data, u->narrow, u->nnarrow);
-		orig = uregs_find(narrow)->orig + narrow->word - 1U;
+	} else if (r->len == narrow->regs && m->narrow != NULL) {
+		from = uregs_find(narrow);
+		ureg_copy(ureg, u, m->word, gp, from, narrow->word, false);
+		orig = from->orig + narrow->word - 1U;
 	} else
 		return 0;
 	/* the top byte is 0xff in -1, and never in a system call number */
@@ -296,15 +233,11 @@ plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
 void
 ureg_linux(const struct machine *m, const uint8_t *ureg, uint8_t *gp)
 {
-	const struct uregpart *part;
 	const struct uregs *u;
-	size_t i;
 
 	if ((u = uregs_find(m)) == NULL)
 		return;
-	for (i = 0, part = u->part; i < u->npart; i++, part++)
-		memcpy(gp + part->linux, ureg + part->ureg,
-		    (size_t)part->width * part->n);
+	ureg_copy((uint8_t *)(uintptr_t)ureg, u, m->word, gp, u, m->word, true);
 	if (u->orig != 0)
 		num_put(gp + u->orig, UINT64_MAX, m->word);
 }
