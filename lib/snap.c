@@ -428,14 +428,14 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	char *copy;
 
 	/* memcpy(3) and others must not get NULL, even for no bytes */
-	if (data == NULL && (data = malloc(1)) == NULL)
-		goto nomem;
+	if (data == NULL && (data = mem_new(1, 1)) == NULL)
+		return -1;
 	if ((f = proc_file(p, name)) == NULL) {
-		if ((copy = strdup(name)) == NULL)
-			goto nomem;
-		if (VEC_ROOM(p->file, p->nfile) == -1) {
+		if ((copy = str_dup(name)) == NULL ||
+		    VEC_ROOM(p->file, p->nfile) == -1) {
 			free(copy);
-			goto nomem;
+			data_free(data);
+			return -1;
 		}
 		f = &p->file[p->nfile++];
 		f->name = copy;
@@ -446,7 +446,4 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	f->len = len;
 	borrowed_drop(p);
 	return 0;
-nomem:
-	data_free(data);
-	return errstr_set("out of memory");
 }
