@@ -278,6 +278,9 @@ uint64_t	 output_pos(const struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
 void		 output_frames(struct output *o);
+bool		 output_mute(struct output *o);
+void		 output_unmute(struct output *o, char letter, const void *data,
+		    size_t n);
 int		 output_candrain(const struct output *o);
 int		 output_drain(struct output *o);
 bool		 output_isnew(const struct output *o);
@@ -295,10 +298,15 @@ enum {
 	FRAME_QUESTION = 'q',	/* lines that say what the processes need on the
 				   other machine; an empty frame ends them */
 	FRAME_DATA = 'd',	/* bytes of the snapshot */
+	FRAME_RUN = 'r',	/* references to consecutive pages: see
+				   refer.c */
 	FRAME_END = 'e',	/* end of the snapshot; no data */
 	FRAME_GO = 'g'		/* order to resume the processes on the other
 				   machine; no data */
 };
+
+/* fmt/snap6/refer.c */
+int		 refer_write(int fd, const char *text);
 
 int		 frame_write(int fd, char letter, const void *data, size_t n);
 int		 frame_read(int fd, char *letter, void *buf, size_t *n);

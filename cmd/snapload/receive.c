@@ -53,6 +53,12 @@ snapshot_copy(struct receiving *r, int fd)
 	while ((rc = frame_read(STDIN_FILENO, &letter, r->data, &n)) == 1) {
 		if (letter == FRAME_END)
 			return 0;
+		if (letter == FRAME_RUN && n < MAX_FRAME) {
+			r->data[n] = '\0';
+			if (refer_write(fd, (char *)r->data) == -1)
+				return -1;
+			continue;
+		}
 		if (letter != FRAME_DATA)
 			return errstr_set("standard input: expected the "
 			    "snapshot, found a frame of type %d", letter);

@@ -5,10 +5,15 @@
  * carry.
  */
 #include "snap6.h"
+#include "full.h"
 #include "model.h"
 
-enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum length of a reference, in
-					     bytes */
+enum {
+	REFMOST = 1 + 2 * SNAP6_NUMMOST, /* maximum length of a reference, in
+					    bytes */
+	RUN_LEAST = 64		/* minimum number of references that are sent as
+				   one frame */
+};
 
 /*
  * Store in r the bytes with which every reference to image im begins.
@@ -49,39 +54,83 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 }
 
 /*
+ * Write as many references as fit into the most bytes at room, which are at
+ * least REFMOST: at most *n, for consecutive pages from address *addr on.
+ * Advance *addr and reduce *n by what was written. Return a pointer to the end.
+ */
+static char *
+refer_fill(const struct referred *r, char *room, size_t most, uint64_t *addr,
+    uint64_t *n)
+{
+	char first[REFMOST], *end;
+	uint32_t last = 0;
+	size_t nfirst = 0;
+
+	for (; *n > 0 && most >= REFMOST; --*n, *addr += KB) {
+		last += KB;
+		if (nfirst > 0 && last < SNAP6_LAST) {
+			memcpy(room, first, REFMOST);
+			num_last(room + nfirst - 1 - SNAP6_LASTDIGITS, last);
+			end = room + nfirst;
+		} else {
+			end = refer_first(r, room, *addr, first, &nfirst);
+			last = (uint32_t)(*addr % SNAP6_LAST);
+		}
+		most -= (size_t)(end - room);
+		room = end;
+	}
+	return room;
+}
+
+/*
  * Write references to n consecutive pages of image im to out. The first page is
  * at address addr. r must be all zero before the first call; it keeps state
- * between calls. Write errors are reported when out is flushed.
+ * between calls. Write errors are reported when out is flushed. In a move, many
+ * references are sent as one frame, which refer_write() reads.
  */
 void
 refer_put(struct referred *r, struct output *out, const struct image *im,
     uint64_t addr, uint64_t n)
 {
-	char first[REFMOST], *room, *end;
-	uint64_t i;
-	uint32_t last;
-	size_t nfirst, most;
+	const bool run = n >= RUN_LEAST && output_mute(out);
+	char text[100], *room;
+	size_t most;
 
 	refer_begin(r, im);
 	addr -= image_origin(im);
-	last = 0;
-	for (i = nfirst = 0; i < n;) {
+	snprintf(text, sizeof text, "%c %ju %ju %ju", r->begin[0],
+	    (uintmax_t)im->proc->pid, (uintmax_t)addr, (uintmax_t)n);
+	while (n > 0) {
 		room = output_room(out, REFMOST, &most);
-		for (; i < n && most >= REFMOST; i++, addr += KB) {
-			last += KB;
-			if (nfirst > 0 && last < SNAP6_LAST) {
-				memcpy(room, first, REFMOST);
-				num_last(room + nfirst - 1 - SNAP6_LASTDIGITS,
-				    last);
-				end = room + nfirst;
-			} else {
-				end = refer_first(r, room, addr, first,
-				    &nfirst);
-				last = (uint32_t)(addr % SNAP6_LAST);
-			}
-			most -= (size_t)(end - room);
-			room = end;
-		}
-		output_filled(out, room);
+		output_filled(out, refer_fill(r, room, most, &addr, &n));
 	}
+	if (run)
+		output_unmute(out, FRAME_RUN, text, strlen(text));
+}
+
+/*
+ * Write to fd the references that text describes, the data of a FRAME_RUN.
+ * Return 0, or -1 with errstr set.
+ */
+int
+refer_write(int fd, const char *text)
+{
+	uintmax_t pid, addr, n;
+	struct referred r = { .image = NULL };
+	uint64_t at, left;
+	char room[64 * KB];
+	size_t len;
+
+	if (sscanf(text, "%c %ju %ju %ju", r.begin, &pid, &addr, &n) != 4 ||
+	    (*r.begin != 'm' && *r.begin != 't'))
+		return errstr_set("standard input: invalid references in a "
+		    "frame");
+	r.n = (size_t)(num_format(r.begin + 1, pid) - r.begin);
+	for (at = addr, left = n; left > 0;) {
+		len = (size_t)(refer_fill(&r, room, sizeof room, &at, &left) -
+		    room);
+		if (full_write(fd, room, len) == -1)
+			return errstr_sys("cannot make images");
+	}
+	return 0;
 }

@@ -32,6 +32,7 @@ struct output {
 	bool		 ended;	/* output_end() was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
+	bool		 muted;	/* write nothing, see output_mute() */
 	bool		 framed; /* write the stream as frames of a move: see
 				    frame.c */
 };
@@ -85,6 +86,10 @@ output_write(struct output *o, const uint8_t *data, size_t n)
 {
 	ssize_t done;
 
+	if (o->muted) {
+		o->written += n;
+		return;
+	}
 	if (o->framed && n > 0 && !o->failed) {
 		progress_write(o->progress);
 		if (frame_write(o->fd, FRAME_DATA, data, n) == -1)
@@ -151,6 +156,33 @@ output_compress(struct output *o, int threads)
 {
 	o->gz = gzipout_new(threads, output_packed, o);
 	return o->gz == NULL ? -1 : 0;
+}
+
+/*
+ * If o writes frames and does not compress, return true. Until output_unmute(),
+ * write nothing of what is then appended; count and sum it only.
+ */
+bool
+output_mute(struct output *o)
+{
+	if (!o->framed || o->gz != NULL)
+		return false;
+	(void)output_flush(o);
+	o->muted = true;
+	return true;
+}
+
+/*
+ * Write a frame of type letter with the n bytes at data in place of what was
+ * appended to o since output_mute().
+ */
+void
+output_unmute(struct output *o, char letter, const void *data, size_t n)
+{
+	(void)output_flush(o);
+	o->muted = false;
+	if (!o->failed && frame_write(o->fd, letter, data, n) == -1)
+		output_fail(o, "write");
 }
 
 /*

@@ -44,6 +44,26 @@ for round in 1 2 3; do
 	ok "$((raw > 12))" "$round: $raw MiB are left for the stop"
 done
 
+# most references are sent as runs
+begin
+timeout 60 "$BUILD/snap" --to "tee $tmp/stream |
+    ${over[*]} $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
+is $? 0 'runs: moved'
+until_true reaped "$pid"
+counts_on 'runs' "$(lines)"
+is "$(python3 - "$tmp/stream" <<'END'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+at = runs = 0
+while at < len(data):
+    kind, n = data[at:at + 1], struct.unpack('>I', data[at + 1:at + 5])[0]
+    body = data[at + 5:at + 5 + n].split()
+    at += 5 + n
+    runs += int(body[3]) if kind == b'r' else 0
+print(runs > 8192)
+END
+)" True 'unchanged pages are sent as runs'
+
 begin
 timeout 60 "$BUILD/snap" -v -s --to "${over[*]} $BUILD/snapload --receive" \
     "$pid" 2>"$tmp/err"
@@ -120,4 +140,4 @@ is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size 
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
     'without a build ID, the size is compared'
 kill "$pid"
-finish 32
+finish 36
