@@ -2,6 +2,7 @@
  * The parts of a snap(6) stream, one per line.
  */
 #include "snapls.h"
+#include "bisect.h"
 
 static const char *const kinds[] = {
 	[PART_LINE] = "line", [PART_HEAD] = "record", [PART_DATA] = "data",
@@ -22,13 +23,7 @@ count_end(uint64_t n, const char *unit)
 	printf("%" PRIu64 " %s%s\n", n, unit, n == 1 ? "" : "s");
 }
 
-static int
-offset_cmp(const void *a, const void *b)
-{
-	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+CMP_BY(offset_cmp, size_t, ORDER(*x, *y))
 
 /*
  * Print the files of a Linux record or trailer, in the order of their offsets.
@@ -37,26 +32,23 @@ offset_cmp(const void *a, const void *b)
 static void
 print_files(const struct readpart *p)
 {
-	char *copy = must(malloc(p->n + 1));
-	struct file rec = { .data = (uint8_t *)copy, .len = p->n };
+	const struct file rec = { .data = (uint8_t *)(uintptr_t)p->data,
+	    .len = p->n };
 	struct linuxrec r;
+	const char *name;
 	size_t i, end;
 
-	memcpy(copy, p->data, p->n);
-	if (linuxrec_open(&r, &rec) == -1) {
-		free(copy);
+	if (linuxrec_open(&r, &rec) == -1)
 		return;
-	}
-	qsort(r.at, r.n, sizeof *r.at, offset_cmp);
+	SORT(r.at, r.n, offset_cmp);
 	for (i = 0; i < r.n; i++) {
 		end = i + 1 < r.n ? r.at[i + 1] : p->n;
 		part_begin(p->at + p->len - p->n + r.at[i], end - r.at[i],
 		    "file");
-		printf("%.*s\n", (int)strcspn(copy + r.at[i], "\n"),
-		    copy + r.at[i]);
+		name = (const char *)r.data + r.at[i];
+		printf("%.*s\n", (int)strcspn(name, "\n"), name);
 	}
 	linuxrec_close(&r);
-	free(copy);
 }
 
 /*
