@@ -3,8 +3,37 @@
  * snapcore -r and snapload -u.
  */
 #include "common.h"
+#include "model.h"
 
 static struct progress progress;
+
+/*
+ * Return 1 if p is not an early copy. This is a snap_want function.
+ */
+static int
+is_last(void *arg, struct snap *s, struct proc *p)
+{
+	(void)arg;
+	(void)s;
+	return !proc_isearly(p);
+}
+
+/*
+ * If s is a move, remove the early copies of its processes. Return the
+ * snapshot, or NULL with errstr set.
+ */
+static struct snap *
+early_leave(struct snap *s)
+{
+	bool live = false, early = false;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++) {
+		live |= proc_file(s->proc[i], "proc") != NULL;
+		early |= proc_isearly(s->proc[i]);
+	}
+	return live && early ? snap_keep(s, is_last, NULL) : s;
+}
 
 /*
  * Read the input files of j into one snapshot and keep only the processes
@@ -29,7 +58,8 @@ join_read(const struct joining *j)
 			errstr_wrap("%s", file->v[i]);
 		snap_free(t);
 	}
-	if (rc == 0 && (s = sources_keep(j->from, s)) != NULL) {
+	if (rc == 0 && (s = early_leave(s)) != NULL &&
+	    (s = sources_keep(j->from, s)) != NULL) {
 		sources_check(j->from);
 		if (j->exclude != NULL)
 			rc = exclude_snap(j->exclude, s, program_lose, NULL);

@@ -63,6 +63,28 @@ while at < len(data):
 print(runs > 8192)
 END
 )" True 'unchanged pages are sent as runs'
+python3 - "$tmp/stream" >"$tmp/early.snap" <<'END'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+at = 0
+while at < len(data):
+    kind, n = data[at:at + 1], struct.unpack('>I', data[at + 1:at + 5])[0]
+    body = data[at + 5:at + 5 + n]
+    at += 5 + n
+    if kind == b'r':
+        letter, pid, addr, n = body.split()
+        body = b''.join(letter + b'%11d %11d ' % (int(pid), int(addr) + i)
+            for i in range(0, int(n) * 1024, 1024))
+    if kind in b'rd':
+        sys.stdout.buffer.write(body)
+END
+try 'snapcat reads the stream' "$BUILD/snapcat" -o "$tmp/last.snap" \
+    "$tmp/early.snap"
+is "$("$BUILD/snapls" "$tmp/last.snap" | awk '$1 + 0 >= 16777216')" '' \
+    'and leaves out the early copies'
+try 'the rest is whole' "$BUILD/snapls" -c "$tmp/last.snap"
+is "$("$BUILD/snapdiff" "$tmp/early.snap" "$tmp/last.snap" |
+    grep -Ev '^(---|\+\+\+|- process [0-9]{8} *$)')" '' 'and the same'
 
 begin
 timeout 60 "$BUILD/snap" -v -s --to "${over[*]} $BUILD/snapload --receive" \
@@ -140,4 +162,4 @@ is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size 
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
     'without a build ID, the size is compared'
 kill "$pid"
-finish 36
+finish 40
