@@ -169,4 +169,42 @@ else
 	skip "links that criu does not make" "no such here" 2
 fi
 kill -KILL "$outside" "$pid"
-finish 18
+
+# a connection that is closing, where packets may be dropped
+cat >"$tmp/closing" <<'END'
+#!/usr/bin/env python3
+import os, socket, sys, time
+os.setsid()
+s = socket.create_server(('127.0.0.1', 7))
+c = socket.create_connection(('127.0.0.1', 7))
+a = s.accept()[0]
+c.close()
+with open(sys.argv[1], 'a', buffering=1) as log:
+    for n in range(100000):
+        print('closing', n + 1, a.recv(1) != b'', file=log)
+        time.sleep(.01)
+END
+chmod +x "$tmp/closing"
+cat >"$tmp/make" <<'END'
+set -e
+ip link set lo up
+nft 'add table inet mine; add chain inet mine in {
+    type filter hook input priority 0; }
+    add rule inet mine in tcp dport 9 drop'
+exec "$@"
+END
+if command -v nft >/dev/null; then
+	in=(unshare --fork --pid --net sh "$tmp/make")
+	start "$tmp/closing"
+	in=(env)
+	outside=$pid
+	pid=$(only_child "$outside")
+	"$BUILD/snap" -kr "$pid" >"$tmp/snap" 2>"$tmp/err"
+	is "$? $(grep -c 'closing, and a packet filter of its net namespace' \
+	    "$tmp/err") $(kill -0 "$pid" && echo runs)" '1 1 runs' \
+	    'a connection that criu may not bring into its state: refused'
+	kill -KILL "$outside" "$pid"
+else
+	skip 'a connection that criu may not bring into its state' 'no nft'
+fi
+finish 19

@@ -15,7 +15,8 @@ static const struct {
 	const char	*name;
 	unsigned int	 code;
 } types[] = {
-	{ "proc", MAKEPROC }, { "sysfs", 2 }, { "devtmpfs", 3 }, { "binfmt_misc", 4 },
+	{ "proc", MAKEPROC }, { "sysfs", 2 }, { "devtmpfs", 3 },
+	{ "binfmt_misc", 4 },
 	{ "tmpfs", MAKETMPFS }, { "devpts", 6 }, { "pstore", 8 },
 	{ "securityfs", 9 }, { "fusectl", 10 }, { "debugfs", 11 },
 	{ "cgroup", 12 }, { "mqueue", MAKEMQUEUE }, { "tracefs", 19 },

@@ -109,7 +109,6 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 	const struct makeinet *n = f->inet;
 	const char *why;
 
-	(void)m;
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "it is not fully recorded";
@@ -123,6 +122,9 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 		return "with a protocol on top of TCP, such as kernel TLS";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
 		return "on an unknown link";
+	if (maketcp_filtered(m, f))
+		return "closing, and a packet filter of its net namespace may "
+		    "drop what criu sends to it";
 	if (n->remote.port == 0 || maketcp_isconnected(f))
 		return NULL;
 	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))

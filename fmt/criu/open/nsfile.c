@@ -2,7 +2,7 @@
  * Write open namespaces (setns(2)) as CRIU images. criu opens a namespace of a
  * process that has the given namespace ID. If criu creates a namespace of this
  * kind (namespace/spaces.c), that has such an ID. Otherwise the open namespace
- * is the one that criu is in, and the restored processes are given an ID for it.
+ * is the one that criu is in, and the restored processes get an ID for it.
  */
 #include "open.h"
 #include "bisect.h"

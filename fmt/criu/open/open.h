@@ -169,6 +169,8 @@ int		 makepacket_mapped(struct criumake *, struct maketask *,
 int		 maketcp_judge(struct criumake *);
 int		 maketcp_write(struct criumake *, const struct makeopen *,
 		    const Criu__TcpOptions *);
+bool		 maketcp_filtered(const struct criumake *,
+		    const struct makeopen *);
 bool		 maketcp_isconnected(const struct makeopen *);
 bool		 maketcp_ended(const struct makeopen *);
 bool		 maketcp_isrestored(const struct criumake *,

@@ -44,6 +44,48 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return true if the file called name in the record of m->net lists rules of a
+ * packet filter that drop or reject packets. Ignore the rules that lock
+ * connections.
+ */
+static bool
+has_drops(const struct criumake *m, const char *name)
+{
+	char *text, *line, *next;
+	bool found, lock;
+
+	next = text = words_text(&m->net->rec, name);
+	found = lock = false;
+	while (!found && (line = strsep(&next, "\n")) != NULL) {
+		if (strncmp(line, "table ", 6) == 0)
+			lock = strstr(line, " CRIU-") != NULL;
+		found = !lock && strstr(line, "--mark 0xc114") == NULL &&
+		    (strcasestr(line, "drop") != NULL ||
+		    strcasestr(line, "reject") != NULL);
+	}
+	free(text);
+	return found;
+}
+
+/*
+ * Return true if criu may fail to bring connection f into its state, and does
+ * not notice: for a connection that is closing, it sends packets from the
+ * peer, which a packet filter of the network namespace may drop.
+ */
+bool
+maketcp_filtered(const struct criumake *m, const struct makeopen *f)
+{
+	enum { SYN_SENT = 2, FIN_WAIT1 = 4 };
+	const uint64_t state = f->v[OK_SOCKET][SOCK_STATE];
+
+	return m->net != NULL && maketcp_isconnected(f) &&
+	    makeopen_has(f, OK_STREAM) && !m->opts->tcp_close &&
+	    state != STATE_ESTABLISHED && state != SYN_SENT &&
+	    state != FIN_WAIT1 && (has_drops(m, "net/nft") ||
+	    has_drops(m, "net/iptables") || has_drops(m, "net/ip6tables"));
+}
+
+/*
  * Find out how connections are locked, and set m->lock. Set it to "" if
  * iptables(8) locks them. If nft(8) does, set m->lock to the name of the table
  * without the prefix "CRIU-". Leave m->lock NULL if no record mentions a lock.

@@ -80,8 +80,8 @@ tmpfs_open(const char *point, const struct mountinfo *m)
 	if (fd == -1)
 		return -1;
 	dir = -1;
-	if (fstat(fd, &st) == 0 && st.st_dev == m->dev && fstatfs(fd, &fs) == 0 &&
-	    fs.f_type == TMPFS_MAGIC)
+	if (fstat(fd, &st) == 0 && st.st_dev == m->dev &&
+	    fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC)
 		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_NOATIME |
 		    O_CLOEXEC);
 	close(fd);
