@@ -350,6 +350,19 @@ image_sortmissing(struct image *im)
 }
 
 /*
+ * Return why the memory at address addr is missing from im, whose missing
+ * ranges are sorted, or NULL if it is not.
+ */
+const char *
+image_missing(const struct image *im, uint64_t addr)
+{
+	const size_t i = BISECT(im->missing, im->nmissing, end, addr);
+
+	return i < im->nmissing && im->missing[i].start <= addr ?
+	    im->missing[i].reason : NULL;
+}
+
+/*
  * Remove the range from start to end (exclusive) from the view of image im: it
  * then reads as unmapped. end must be above start. If the range ends at 2^64,
  * end is UINT64_MAX, as memory_end() returns it. Return 0, or -1 with errstr

@@ -40,7 +40,6 @@ heap_count(struct heap *h, uint64_t size, bool used)
 {
 	struct heapclass *c = &h->class[heap_class(size)];
 
-	h->chunks++;
 	if (used) {
 		c->used++;
 		h->used += size;

@@ -102,19 +102,6 @@ span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Return the reason why the page at addr was not captured, or "" if it was.
- */
-static const char *
-missing_reason(const struct image *im, uint64_t addr)
-{
-	size_t i;
-
-	i = BISECT(im->missing, im->nmissing, end, addr);
-	return i < im->nmissing && im->missing[i].start <= addr ?
-	    im->missing[i].reason : "";
-}
-
-/*
  * Describe in *h what m has at address addr of mapping v. v is NULL if nothing
  * is mapped there. Lower h->end to the address where the description changes.
  * Before the call, h->end must not exceed the end of v.
@@ -144,7 +131,7 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 		    CONTENT_FILE : CONTENT_BYTES;
 		break;
 	case PAGES_MISSING:
-		reason = missing_reason(m->im, addr);
+		reason = image_missing(m->im, addr);
 		if (strcmp(reason, "file") == 0)
 			h->content = CONTENT_FILE;
 		else if (strcmp(reason, "guard") != 0)

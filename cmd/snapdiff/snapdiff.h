@@ -135,7 +135,6 @@ struct heapclass {		/* numbers of chunks of one class of sizes */
 
 struct heap { /* sums over all arenas, in bytes unless otherwise noted */
 	size_t		 arenas;
-	uint64_t	 chunks;
 	uint64_t	 system; /* memory obtained from the kernel */
 	uint64_t	 used;
 	uint64_t	 free;	/* free chunks, except the top chunk of each

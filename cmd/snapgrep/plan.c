@@ -4,7 +4,7 @@
  * a part is searched, or is the same as bytes of a part that is searched.
  *
  *	process 12	[ a b c d e f g ]	part 0: searched
- *	process 13	[ a b c X e f g ]	of part 0 | part 2: X | of part 0
+ *	process 13	[ a b c X e f g ]	of 0 | part 2: X | of 0
  *
  * The bytes of a part have adjacent addresses, so a match across the border of
  * two pages is found in it. Bytes that are adjacent in one process are likely

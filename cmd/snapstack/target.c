@@ -6,6 +6,7 @@
 #include "num.h"
 #include "snapstack.h"
 #include "bisect.h"
+#include "model.h"
 #include "vec.h"
 
 enum {
@@ -107,19 +108,6 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 }
 
 /*
- * Return why the memory at address addr is missing from mem, or NULL if it is
- * present.
- */
-static const char *
-missing_why(const struct image *mem, uint64_t addr)
-{
-	const size_t i = BISECT(mem->missing, mem->nmissing, end, addr);
-
-	return i < mem->nmissing && mem->missing[i].start <= addr ?
-	    mem->missing[i].reason : NULL;
-}
-
-/*
  * Return true if memory missing from mapping v is identical to the mapped file.
  * why is the reason that it is missing, or NULL. In a core, this holds only for
  * mappings that cannot be written, because users can choose to leave memory out
@@ -147,7 +135,7 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 
 	if (mem != NULL && !t->released && image_read(mem, addr, buf, KB) == 0)
 		return true;
-	why = mem == NULL ? NULL : missing_why(mem, addr);
+	why = mem == NULL ? NULL : image_missing(mem, addr);
 	if ((v = vmas_find(&t->vma, addr)) == NULL || !is_file(v, why))
 		return false;
 	if ((im = target_file(t, v)) != NULL)

@@ -46,7 +46,6 @@ total_fault(struct output_state *o, const struct line *l)
 	key = (struct row){ .num = l->ip, .name = none, .flags = l->kernel };
 	if (l->code.name != NULL && *l->code.name == '/') {
 		key.num = l->ip - l->code.start + l->code.off;
-		key.dev = l->code.dev;
 		key.ino = l->code.ino;
 		key.name = l->code.name;
 	}

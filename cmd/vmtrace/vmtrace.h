@@ -151,7 +151,6 @@ struct row {
 	uint64_t	 num;	/* address, or offset in a file */
 	uint64_t	 end;	/* end address, for mappings only */
 	unsigned int	 flags;
-	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*name;	/* owned */
 	uint64_t	 count[COUNTS];

@@ -1,12 +1,11 @@
 /*
  * Declarations shared by the files that inject system calls: inject.c (begin
  * and end for a process, and its scratch mapping), enter.c (begin and end for a
- * thread), code.c (find instructions), repeat.c (the call that the thread was
- * interrupted in), run.c (one call), step.c (run to the entry or exit of a
- * call), wait.c (wait for the thread), scratch.c (arguments and results in
- * memory), clone.c (make a clone), unusedstack.c (find unused stack for the
- * return frame), sigstop.c (pending SIGSTOP). Registers, instructions and
- * return frames depend on the machine: linux/machine/machine.h.
+ * thread), code.c (find instructions), run.c (one call), step.c (run to the
+ * entry or exit of a call), wait.c (wait for the thread), clone.c (make a
+ * clone), unusedstack.c (find unused stack for the return frame), sigstop.c
+ * (pending SIGSTOP). Registers, instructions and return frames depend on the
+ * machine: linux/machine/machine.h.
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -99,10 +98,6 @@ int		 inject_thread_leave(struct inject *inj);
 /* inject.c: write the return frame */
 int		 inject_frame(struct inject *inj, bool unmap);
 
-/* scratch.c: write to the memory of a process */
-int		 inject_put(pid_t pid, const void *buf, size_t len,
-		    uint64_t addr);
-
 /* wait.c: wait for the thread, and report why it failed */
 int		 inject_await(struct inject *inj, uint64_t deadline);
 int		 inject_gone(struct inject *inj);
@@ -123,11 +118,10 @@ int		 inject_start(struct inject *inj, long nr,
 int		 inject_go(struct inject *inj, int sig);
 int		 inject_step(struct inject *inj, int event, uint64_t ms);
 
-/* repeat.c: restart the call that was interrupted */
-int		 repeat_learn(struct inject *inj);
+/* run.c: run one system call, and write its arguments to memory */
 int		 repeat_restore(struct inject *inj);
-
-/* run.c: run one system call */
+int		 inject_put(pid_t pid, const void *buf, size_t len,
+		    uint64_t addr);
 int		 inject_begincall(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
 int		 inject_enter(struct inject *inj, long nr,
