@@ -131,13 +131,36 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Store in a->partner the processes that share the most memory with the
- * processes in album a. Each partner is drawn in its own colour. If name is not
- * NULL, set p->name of each partner p by calling name(arg, p).
+ * Set the name of p, which is a process or an embedded file of snapshot s.
  */
 static void
-album_partners(struct album *a, void (*name)(void *, struct partner *),
-    void *arg)
+name_partner(struct snap *s, struct partner *p)
+{
+	struct space sp;
+	struct proc *pr;
+
+	if ((pr = snap_process(s, p->pid)) == NULL)
+		return;
+	if (pr->embedded != NULL) {
+		strlcpy(p->name, pr->embedded->path, sizeof p->name);
+		if (strlen(pr->embedded->path) >= sizeof p->name)
+			strlcpy(p->name, path_base(pr->embedded->path),
+			    sizeof p->name);
+		text_sanitize(p->name);
+		return;
+	}
+	if (space_snap(&sp, s, p->pid) == 0)
+		strlcpy(p->name, sp.name, sizeof p->name);
+	space_free(&sp);
+}
+
+/*
+ * Store in a->partner the processes that share the most memory with the
+ * processes in album a. Each partner is drawn in its own colour. The processes
+ * are from snapshot s; if s is NULL, they are live.
+ */
+static void
+album_partners(struct album *a, struct snap *s)
 {
 	struct partner *v = NULL, *p;
 	size_t i, k, n;
@@ -147,8 +170,8 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 	for (i = 0; i < a->npartner; i++) {
 		p = &a->partner[i];
 		*p = v[i];
-		if (name != NULL)
-			name(arg, p);
+		if (s != NULL)
+			name_partner(s, p);
 		for (k = 0; k < a->n; k++)
 			if (a->fig[k].pid == p->pid)
 				strlcpy(p->name, a->fig[k].name,
@@ -212,32 +235,8 @@ album_live(struct album *a, const struct space *sp, size_t n)
 	}
 	album_share(a, s);
 	sharing_free(s);
-	album_partners(a, NULL, NULL);
+	album_partners(a, NULL);
 	return lost;
-}
-
-/*
- * Set the name of p, which is a process or an embedded file of snapshot arg.
- */
-static void
-name_partner(void *arg, struct partner *p)
-{
-	struct space sp;
-	struct proc *pr;
-
-	if ((pr = snap_process(arg, p->pid)) == NULL)
-		return;
-	if (pr->embedded != NULL) {
-		strlcpy(p->name, pr->embedded->path, sizeof p->name);
-		if (strlen(pr->embedded->path) >= sizeof p->name)
-			strlcpy(p->name, path_base(pr->embedded->path),
-			    sizeof p->name);
-		text_sanitize(p->name);
-		return;
-	}
-	if (space_snap(&sp, arg, p->pid) == 0)
-		strlcpy(p->name, sp.name, sizeof p->name);
-	space_free(&sp);
 }
 
 /*
@@ -288,7 +287,7 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 	}
 	if (rc == 0) {
 		album_share(a, s);
-		album_partners(a, name_partner, snap);
+		album_partners(a, snap);
 	}
 	sharing_free(s);
 	return rc;

@@ -57,7 +57,12 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 struct crash {			/* a snapshot in the snapshot directory */
 	char		*file;	/* owned; path of the snapshot */
 	const char	*id;	/* borrowed from file: its last component */
-	time_t		 when;	/* time of the crash, from the file name */
+	uint64_t	 pid;	/* ID of the process, from the file name; 0:
+				   none */
+	uint64_t	 charged; /* ID of the user that the crash is charged to,
+				     from the file name; UINT64_MAX: none */
+	time_t		 when;	/* time of the crash, from the file name or, if
+				   that has none, of modification */
 	struct timespec	 written; /* modification time of the file */
 	uint64_t	 size;	/* disk space used by the file, in bytes */
 	bool		 gone;	/* the snapshot was removed */
@@ -206,8 +211,6 @@ int		 show_dump(const struct crash *c, const char *path);
 int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
-uint64_t	 crash_pid(const struct crash *c);
-uint64_t	 crash_charged(const struct crash *c);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
 		    uint64_t uid, uint64_t need,
 		    const struct reserved *others, uint64_t *disk);

@@ -5,7 +5,6 @@
 #include "crash.h"
 #include "model.h"
 
-#include <err.h>
 #include <signal.h>
 
 /*
@@ -61,7 +60,7 @@ crashed_find(const struct crash *c, const struct snap *s)
 	for (i = 0; i < s->nproc; i++) {
 		if (!proc_fell(s->proc[i]))
 			continue;
-		if (s->proc[i]->pid == crash_pid(c))
+		if (s->proc[i]->pid == c->pid)
 			return s->proc[i];
 		if (first == NULL)
 			first = s->proc[i];
@@ -148,8 +147,7 @@ crashes_confine(const struct crash *c, size_t n)
 	char **files;
 	size_t i;
 
-	if ((files = calloc(n + 1, sizeof *files)) == NULL)
-		err(1, NULL);
+	files = must(calloc(n + 1, sizeof *files));
 	for (i = 0; i < n; i++)
 		files[i] = c[i].file;
 	need.in = files;
@@ -170,8 +168,7 @@ crash_facts(struct crash *c)
 
 	if ((s = snap_load(c->file, &o)) == NULL)
 		return -1;
-	if ((c->facts = calloc(1, sizeof *c->facts)) == NULL)
-		err(1, NULL);
+	c->facts = must(calloc(1, sizeof *c->facts));
 	facts_find(c->facts, c, s);
 	snap_free(s);
 	if (c->facts->pid != 0) {

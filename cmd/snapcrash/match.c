@@ -23,7 +23,7 @@ crash_means(const struct crash *k, const char *word)
 
 	if (strcmp(k->file, word) == 0 || strcmp(k->id, word) == 0)
 		return MEANS_THAT;
-	if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
+	if (len > 0 && strtoull(word, &end, 10) == k->pid &&
 	    *end == '\0')
 		return MEANS_THAT;
 	if (*word == '/' && k->facts != NULL &&

@@ -57,7 +57,7 @@ crash_line(struct table *t, const struct crash *c, bool json)
 	else
 		table_text(t, C_TIME, when_text(c, when, sizeof when));
 	table_bytes(t, C_SIZE, c->size);
-	table_number(t, C_PID, crash_pid(c));
+	table_number(t, C_PID, c->pid);
 	table_text(t, C_NAME, f == NULL ? NULL : f->name);
 	table_text(t, C_EXE, f == NULL ? NULL : f->exe);
 	table_text(t, C_USER, f == NULL ? NULL : f->user);
@@ -85,8 +85,7 @@ show_list(const struct crashes *l, const struct listing *ls)
 	int rc;
 
 	crashes_confine(l->v, l->n);
-	if ((chosen = calloc(l->n + 1, sizeof *chosen)) == NULL)
-		err(1, NULL);
+	chosen = must(calloc(l->n + 1, sizeof *chosen));
 	for (rc = 0, n = 0, i = l->n; i-- > 0 && (ls->most == 0 ||
 	    n < ls->most);) {
 		/* list snapshots that we may not read by their names */
@@ -189,7 +188,7 @@ show_info(const struct crash *c, bool json)
 	pid_t pid;
 	int rc;
 
-	snprintf(num, sizeof num, "%ju", (uintmax_t)crash_pid(c));
+	snprintf(num, sizeof num, "%ju", (uintmax_t)c->pid);
 	if ((pid = fork()) == -1)
 		err(1, "fork");
 	if (pid == 0) {
@@ -280,7 +279,7 @@ show_debug(const struct crash *c, char *const args[])
 		(void)rmdir(dir);
 		errx(1, "cannot mount %s", c->file);
 	}
-	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
+	snprintf(where, sizeof where, "%s/%" PRIu64, dir, c->pid);
 	rc = gdb_run(where, args);
 	if (chdir("/") == -1)	/* leave the mount, so it can be unmounted */
 		program_warn("/: %s", strerror(errno));

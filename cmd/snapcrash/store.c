@@ -4,12 +4,10 @@
  */
 #include "bisect.h"
 #include "crash.h"
-#include "vec.h"
 
 #include <sys/statvfs.h>
 
 #include <dirent.h>
-#include <err.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -48,21 +46,27 @@ CMP_BY(crash_cmp, struct crash,
     ORDER(x->written.tv_sec, y->written.tv_sec) :
     x->written.tv_nsec != y->written.tv_nsec ?
     ORDER(x->written.tv_nsec, y->written.tv_nsec) :
-    crash_pid(x) != crash_pid(y) ? ORDER(crash_pid(x), crash_pid(y)) :
-    strcmp(x->id, y->id))
+    x->pid != y->pid ? ORDER(x->pid, y->pid) : strcmp(x->id, y->id))
 
 /*
- * Return the time of the snapshot called name. The time follows the process ID
- * in name. If name has no time, return the modification time in st.
+ * Set the process ID, the time and the user of k from name, the name of its
+ * snapshot, as far as name has them.
  */
-static time_t
-when_of(const char *name, const struct stat *st)
+static void
+name_parse(struct crash *k, const char *name)
 {
-	intmax_t at;
-	char dot;
+	char dot[3];
+	unsigned int uid;
+	intmax_t when;
+	int n;
 
-	return sscanf(name, "%*[^.].%*[0-9].%jd%c", &at, &dot) == 2 &&
-	    dot == '.' ? (time_t)at : st->st_mtim.tv_sec;
+	n = sscanf(name, "%*[^.].%" SCNu64 "%c%jd%c%u%c", &k->pid, &dot[0],
+	    &when, &dot[1], &uid, &dot[2]);
+	if (n < 4 || dot[0] != '.' || dot[1] != '.')
+		return;
+	k->when = (time_t)when;
+	if (n == 6 && dot[2] == '.')
+		k->charged = uid;
 }
 
 /*
@@ -81,13 +85,12 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 	    !S_ISREG(st.st_mode))
 		return;
-	if (VEC_ROOM(l->v, l->n) == -1)
-		errx(1, "%s", snap_errstr());
+	MUST_ROOM(l->v, l->n);
 	k = &l->v[l->n++];
-	*k = (struct crash){ .when = when_of(name, &st),
+	*k = (struct crash){ .when = st.st_mtim.tv_sec, .charged = UINT64_MAX,
 	    .written = st.st_mtim, .size = (uint64_t)st.st_blocks * 512 };
-	if (asprintf(&k->file, "%s/%s", c->directory, name) == -1)
-		err(1, NULL);
+	name_parse(k, name);
+	k->file = must(str_printf("%s/%s", c->directory, name));
 }
 
 /*
@@ -220,13 +223,12 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
 	size_t i, n = 0, most = l->n;
 	uint64_t sum = 0;
 
-	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
-		err(1, NULL);
+	v = must(calloc(l->n + 1, sizeof *v));
 	share_get(v, &n, uid, l->n)->sum = bytes ? need : 1;
 	for (i = 0; i < l->n; i++) {
 		if (l->v[i].gone)
 			continue;
-		s = share_get(v, &n, crash_charged(&l->v[i]), l->n);
+		s = share_get(v, &n, l->v[i].charged, l->n);
 		s->sum += bytes ? l->v[i].size : 1;
 		if (s->first == l->n)
 			s->first = i;
@@ -281,30 +283,4 @@ store_room(const struct config *c, struct crashes *l, uint64_t uid,
 	if (sum >= c->bytes)
 		return 0;
 	return c->bytes - sum < *disk / 2 ? c->bytes - sum : *disk / 2;
-}
-
-/*
- * Return the process ID in the name of crash c, or 0 if there is none.
- */
-uint64_t
-crash_pid(const struct crash *c)
-{
-	const char *dot;
-
-	return (dot = strchr(c->id, '.')) == NULL ? 0 :
-	    strtoull(dot + 1, NULL, 10);
-}
-
-/*
- * Return the ID of the user that crash c is charged to. It is in the name of
- * the crash. Return UINT64_MAX if the name has no user ID.
- */
-uint64_t
-crash_charged(const struct crash *c)
-{
-	unsigned int uid;
-	char dot;
-
-	return sscanf(c->id, "%*[^.].%*[0-9].%*[0-9].%u%c", &uid,
-	    &dot) == 2 && dot == '.' ? uid : UINT64_MAX;
 }

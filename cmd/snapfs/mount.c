@@ -55,7 +55,7 @@ mount_point(const char *path, bool cover)
 	if (!cover && !dir_empty(real))
 		errx(1, "%s: directory is not empty (use -a to mount over "
 		    "it)", path);
-	return strdup(real);
+	return must(strdup(real));
 }
 
 /*
@@ -96,8 +96,7 @@ session_new(const char *name, struct options *o, struct served *sv)
 	int rc;
 
 	opts = NULL;
-	if (asprintf(&fsname, "fsname=%s", name) == -1)
-		err(1, NULL);
+	fsname = must(str_printf("fsname=%s", name));
 	rc = fuse_opt_add_arg(&args, "snapfs") |
 	    fuse_opt_add_opt_escaped(&opts, fsname) |
 	    fuse_opt_add_opt(&opts, "subtype=snapfs");
@@ -108,8 +107,7 @@ session_new(const char *name, struct options *o, struct served *sv)
 	rc |= fuse_opt_add_arg(&args, "-o") | fuse_opt_add_arg(&args, opts);
 	if (o->debug)
 		rc |= fuse_opt_add_arg(&args, "-d");
-	if (rc != 0)
-		errx(1, "out of memory");
+	must_do(rc == 0 ? 0 : -1);
 	if ((se = serve_new(&args, sv)) == NULL)
 		exit(2);
 	fuse_opt_free_args(&args);

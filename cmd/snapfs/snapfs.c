@@ -199,9 +199,8 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 	if (!o->foreground)
 		daemon_begin();
 	confine_server(file, n, &m);
-	if ((origin = calloc(n, sizeof *origin)) == NULL ||
-	    (sv.tree = fstree_new(program_say, NULL)) == NULL)
-		err(1, NULL);
+	origin = must(calloc(n, sizeof *origin));
+	sv.tree = must(fstree_new(program_say, NULL));
 	for (i = 0; i < n; i++)
 		if (origin_open(&origin[i], file[i]) == -1 ||
 		    fstree_add(sv.tree, origin[i].snap, &origin[i]) == -1)
@@ -258,8 +257,6 @@ main(int argc, char *argv[])
 		errx(1, "allow_other: not permitted without user_allow_other "
 		    "in /etc/fuse.conf");
 	mtpt = mount_point(mountpoint, options.over);
-	if (mtpt == NULL)
-		err(1, NULL);
 	sources_capture(&sources);
 	if (sources.file.n == 0)
 		return 1;

@@ -148,16 +148,6 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print path, a file name, as a heading.
- */
-static void
-head_file(const char *path)
-{
-	text_put(path);
-	puts(":");
-}
-
-/*
  * List the readable part of the damaged file at path, then print the error.
  * With -c, print all damage. If path is standard input, which cannot be read
  * twice, s must be what was read of it; otherwise s must be NULL.
@@ -197,8 +187,10 @@ list_file(const char *path, const struct listing *ls, bool named)
 	int rc;
 
 	headed = false;
-	if (named && !ls->table.json)
-		head_file(path);
+	if (named && !ls->table.json) {
+		text_put(path);
+		puts(":");
+	}
 	if ((s = snap_load(path, &o)) == NULL || s->broken != NULL) {
 		list_damaged(path, ls, s);
 		return -1;
