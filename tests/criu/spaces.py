@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""spaces.py LOG [covered]: the init of a pid namespace, with a mount namespace of its own.
-Its children are in further mount namespaces, one with a tmpfs on /mnt, one with
-another, which also covers /opt and has one on "/mnt/a b"; the last is left to
-it by the leader of a session that has ended.  Each counts in the log while it
-sees its own files, a UNIX socket that is bound to a name there, the namespaces
-that it has open, a file and a directory of a process that has ended, and the ID
-that is set for the next message queue.  With covered, the init has a tmpfs that
-is covered by a directory of its own.
+"""spaces.py LOG [covered]: the init of pid and mount namespaces of its own.
+Its first child does nothing in the same one.  The others are in further mount
+namespaces, one with a tmpfs on /mnt, one with another, which also covers /opt
+and has one on "/mnt/a b"; the last is left to it by the leader of a session
+that has ended.  Each counts in the log while it sees its own files, a UNIX
+socket that is bound to a name there, the namespaces that it has open, a file
+and a directory of a process that has ended, and the ID that is set for the next
+message queue.  With covered, the init has a tmpfs that is covered by a
+directory of its own.
 """
 import ctypes
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -104,6 +106,8 @@ with open('/proc/sys/kernel/msg_next_id', 'w') as f:
     f.write('77')
 ended = []
 dead = end()
+if os.fork() == 0:
+    signal.pause()
 if os.fork() == 0:
     apart('mount -t tmpfs none /mnt; echo -n one >/mnt/file')
     count('one', 'one')

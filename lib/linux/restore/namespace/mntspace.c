@@ -285,8 +285,9 @@ is_beside(const struct filelist *rec, const struct lproc *p)
 /*
  * Add to rec, the record of process p, what is needed to re-create the mount
  * namespace of p (snap-linux(6), mounts). Do nothing if l has no init with
- * which it is re-created. Leave out the mounts if the namespace is ours, or if
- * l has recorded it for an earlier process. p must be stopped.
+ * which it is re-created, or if it is the namespace of the init, whose record
+ * has the mounts. Leave out the mounts if the namespace is ours, or if l has
+ * recorded it for an earlier process. p must be stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -294,9 +295,9 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)
 	const struct file *f;
 
 	init_find(l);
-	if (l->init == NULL)
+	if (l->init == NULL || (p != l->init && is_beside(rec, l->init)))
 		return;
-	if (!is_beside(rec, l->init))
+	if (p != l->init)
 		mapmounts_record(p, rec);
 	if (space_isnew(l, rec, "mnt") && space_ask(p, mntvisit_serve,
 	    "its mounts", why, rec) == 0 &&
