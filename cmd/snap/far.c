@@ -67,7 +67,8 @@ far_line(struct far *f, const char *line)
 		enum answer	 answer;
 	} words[] = {
 		{ "alive", ANSWER_NONE }, { "ready", ANSWER_READY },
-		{ "restored", ANSWER_RESTORED }, { "running", ANSWER_RUNNING }
+		{ "restored", ANSWER_RESTORED },
+		{ "resumed", ANSWER_RESUMED }, { "running", ANSWER_RUNNING }
 	};
 	char text[sizeof f->why];
 	size_t i;
@@ -94,7 +95,7 @@ far_line(struct far *f, const char *line)
 		return;
 	/* a program other than snapload must not make us kill the processes */
 	if (words[i].answer != f->last + 1 ||
-	    (words[i].answer == ANSWER_RUNNING && !f->went)) {
+	    (words[i].answer >= ANSWER_RESUMED && !f->went)) {
 		snprintf(text, sizeof text, "--to: unexpected answer \"%.80s\"",
 		    line);
 		far_fail(f, text);
@@ -231,7 +232,7 @@ far_await(struct far *f, enum answer answer)
 	until.tv_sec += RESUME_MS / 1000;
 	pthread_mutex_lock(&f->lock);
 	while (f->last < answer && rc == 0)
-		if (answer != ANSWER_RUNNING)
+		if (answer != ANSWER_RESUMED)
 			pthread_cond_wait(&f->changed, &f->lock);
 		else if (pthread_cond_timedwait(&f->changed, &f->lock,
 		    &until) == ETIMEDOUT)

@@ -76,7 +76,8 @@ enum answer { /* answers of the far side, in order of arrival */
 	ANSWER_NONE,
 	ANSWER_READY,		/* the processes can be received */
 	ANSWER_RESTORED, /* the processes are restored but still stopped */
-	ANSWER_RUNNING,		/* the processes are running */
+	ANSWER_RESUMED,		/* the processes are running */
+	ANSWER_RUNNING,		/* the same, with all of their memory */
 	ANSWER_FAILED		/* no further answers will come */
 };
 

@@ -180,6 +180,8 @@ move_go(struct live *l, struct far *f)
 	if (rc == 0)
 		rc = far_go(f);
 	if (rc == 0)
+		rc = far_await(f, ANSWER_RESUMED);
+	if (rc == 0)
 		rc = far_await(f, ANSWER_RUNNING);
 	if (rc == 0)
 		rc = live_kill(l) == -1 ? -1 : 0;

@@ -297,8 +297,10 @@ restore(struct receiving *r, const struct buf *command)
 	while (waitpid(r->criu, &status, 0) == -1 && errno == EINTR)
 		continue;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		if (root_lives(r))
+		if (root_lives(r)) {
+			answer("resumed");
 			return lazy_await(r);
+		}
 		errstr_set("the process ended when it was resumed");
 		return UNKNOWN;
 	}

@@ -179,9 +179,9 @@ cut_at() {
 : >"$tmp/bad"
 outcomes=
 begin
-cut_at -1 -2 -3 -4
+cut_at -1 -2 -3 -4 -5
 ok $? 'each answer is lost' || diag <"$tmp/bad"
-is "$outcomes" ' here here stopped there' 'with these outcomes'
+is "$outcomes" ' here here stopped stopped there' 'with these outcomes'
 places=(0 1 4 5 6)
 # the size of the stream: a move that is complete, and what went there
 begin
