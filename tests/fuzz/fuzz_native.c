@@ -36,9 +36,9 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "net/nft", "net/iptables", "net/why", "netlock", "stream/", "mqueues",
     "sysvipc/sem", "sysvipc/semaphores/", "sysvipc/msg", "sysvipc/messages/",
     "sysvipc/detached", "sysvipc/shm", "sysvipc/limits", "sysvipc/why",
-    "mounts/inside", "mounts/maps", "mounts/outside", "mounts/tmpfs/0:1",
-    "mounts/why", "keyring/process", "keyring/session", "apart", "seccomp/",
-    "root-deleted" };
+    "mounts/inside", "mounts/outside", "mounts/tmpfs/0:1", "mounts/why",
+    "keyring/process", "keyring/session", "apart", "seccomp/", "root-deleted",
+    "mounts/maps" };
 
 enum { NAMES = sizeof name / sizeof *name };
 

@@ -73,14 +73,15 @@ mounts_check(struct criumake *m)
 {
 	const struct maketask *t;
 	struct recfile f;
+	bool apart;
 	size_t i;
 
 	for (i = 0; i < m->norder; i++) {
 		t = m->order[i];
-		if (linuxrec_find(&t->rec, "ns/mnt", &f) &&
+		apart = linuxrec_find(&t->rec, "ns/mnt", &f) &&
 		    linuxrec_find(&m->root->rec, "ns/mnt", &f) &&
-		    !maketask_same(t, m->root, "ns/mnt") &&
-		    (!makemount_space(m) || t->mounts == NULL) &&
+		    !maketask_same(t, m->root, "ns/mnt");
+		if ((makemount_space(m) ? t->mounts == NULL : apart) &&
 		    make_never(m, t, "in another mnt namespace than process %"
 		    PRIu64 ": cannot be restored", m->root->proc->pid) == -1)
 			return -1;
