@@ -326,6 +326,7 @@ read_pages(struct reader *r)
 		if (rc == 0 && s->cap > cap)
 			rc = reader_hold(r, (s->cap - cap) * sizeof *s->ext);
 		if (rc == -1) {
+			run_end(r, at);
 			if (!r->fault.cut)
 				r->fault.at = at;
 			return errstr_wrap("page %" PRIu64, s->kb);
