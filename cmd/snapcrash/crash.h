@@ -59,8 +59,8 @@ struct crash {			/* a snapshot in the snapshot directory */
 	const char	*id;	/* borrowed from file: its last component */
 	uint64_t	 pid;	/* ID of the process, from the file name; 0:
 				   none */
-	uint64_t	 charged; /* ID of the user that the crash is charged to,
-				     from the file name; UINT64_MAX: none */
+	uint64_t	 charged; /* ID of the user charged for the crash, from
+				     the file name; UINT64_MAX: none */
 	time_t		 when;	/* time of the crash, from the file name or, if
 				   that has none, of modification */
 	struct timespec	 written; /* modification time of the file */

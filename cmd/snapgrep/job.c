@@ -115,6 +115,77 @@ search_read(struct search *s, const struct stretch *st, uint64_t off,
 }
 
 /*
+ * Pass the match between offsets start and end (exclusive) of w->st to w->fn.
+ */
+void
+search_pass(struct walking *w, uint64_t start, uint64_t end)
+{
+	w->x = end;
+	if (!w->stop && !w->fn(w->arg, w->st, start, end))
+		w->stop = true;
+}
+
+/*
+ * Report the matches that begin at or after offset w->x of the stretch, but
+ * before offset limit. The two offsets must be at most JOB bytes apart. Search
+ * the bytes of the stretch itself, up to offset limit + reach, because a match
+ * may end after limit.
+ */
+static void
+search_some(struct walking *w, uint64_t limit, size_t reach)
+{
+	const struct pattern *p = w->p->pattern;
+	struct worker *k = w->w;
+	uint64_t base, end;
+	size_t start, stop;
+	enum match found;
+
+	base = w->x - (w->x < p->before ? w->x : p->before);
+	end = w->st->len - limit < reach ? w->st->len : limit + reach;
+	if (end - base > k->cap) {
+		k->cap = (size_t)(end - base);
+		k->buf = must(realloc(k->buf, k->cap));
+	}
+	search_read(w->s, w->st, base, k->buf, (size_t)(end - base));
+	k->m.base = w->st->addr + base;
+	while (w->x < limit && !w->stop) {
+		found = matcher_next(&k->m, k->buf, (size_t)(end - base),
+		    (size_t)(w->x - base), (size_t)(limit - base),
+		    reach < LONGEST && end < w->st->len, &start, &stop);
+		if (found == MATCH_NONE || base + start >= limit)
+			break;
+		if (found == MATCH_PARTIAL) {
+			/* the match may go on after the buffer */
+			w->x = base + start;
+			search_some(w, limit, LONGEST);
+			return;
+		}
+		search_pass(w, base + start, base + stop);
+	}
+	if (w->x < limit)
+		w->x = limit;
+}
+
+/*
+ * Pass to w->fn the matches that begin at or after offset w->x of the stretch,
+ * but before offset limit. Search the bytes of the stretch itself.
+ */
+void
+search_here(struct walking *w, uint64_t limit)
+{
+	const size_t reach = w->p->pattern->reach;
+	uint64_t some;
+
+	while (w->x < limit && !w->stop) {
+		some = limit - w->x < JOB ? limit : w->x + JOB;
+		/* to search for matches that may go on takes longer than to
+		   read on, unless there are few bytes to search */
+		search_some(w, some, reach == ACROSS && some - w->x > LONGEST ?
+		    LONGEST : reach);
+	}
+}
+
+/*
  * Store a match of job arg. This is a walk_fn.
  */
 static bool
@@ -140,7 +211,7 @@ job_do(struct search *s, struct worker *w, struct job *j)
 	    .st = &s->p->stretch[pt->stretch], .arg = j, .x = j->at };
 	const uint64_t end = pt->from + pt->len;
 
-	walk_here(&wk, end - j->at < JOB ? end : j->at + JOB);
+	search_here(&wk, end - j->at < JOB ? end : j->at + JOB);
 }
 
 static void

@@ -217,18 +217,7 @@ struct worker {			/* state of a thread */
 	size_t		 cap;
 };
 
-struct search	*search_new(const struct plan *p);
-void		 search_free(struct search *s);
-const struct found *search_job(struct search *s, const struct part *pt,
-		    size_t i, size_t *n);
-struct worker	*search_worker(struct search *s);
-void		 search_warn(const struct search *s);
-void		 search_read(struct search *s, const struct stretch *st,
-		    uint64_t off, uint8_t *buf, size_t len);
-
-/*
- * walk.c: find the matches of a stretch in order; fn returns false to stop
- */
+/* called with a match; returns false to stop */
 typedef bool	 (*walk_fn)(void *arg, const struct stretch *st,
 		    uint64_t start, uint64_t end);
 
@@ -244,9 +233,22 @@ struct walking {
 	bool		 stop;	/* fn has returned false */
 };
 
+struct search	*search_new(const struct plan *p);
+void		 search_free(struct search *s);
+const struct found *search_job(struct search *s, const struct part *pt,
+		    size_t i, size_t *n);
+struct worker	*search_worker(struct search *s);
+void		 search_warn(const struct search *s);
+void		 search_read(struct search *s, const struct stretch *st,
+		    uint64_t off, uint8_t *buf, size_t len);
+void		 search_pass(struct walking *w, uint64_t start, uint64_t end);
+void		 search_here(struct walking *w, uint64_t limit);
+
+/*
+ * walk.c: find the matches of a stretch in order
+ */
 void		 walk(struct search *s, const struct plan *p,
 		    const struct stretch *st, walk_fn fn, void *arg);
-void		 walk_here(struct walking *w, uint64_t limit);
 
 /*
  * report.c: print matches

@@ -15,74 +15,6 @@
 #include "snapgrep.h"
 #include "bisect.h"
 
-static void
-walk_print(struct walking *w, uint64_t start, uint64_t end)
-{
-	w->x = end;
-	if (!w->stop && !w->fn(w->arg, w->st, start, end))
-		w->stop = true;
-}
-
-/*
- * Report the matches that begin at or after offset w->x of the stretch, but
- * before offset limit. The two offsets must be at most JOB bytes apart. Search
- * the bytes of the stretch itself, up to offset limit + reach, because a match
- * may end after limit.
- */
-static void
-walk_some(struct walking *w, uint64_t limit, size_t reach)
-{
-	const struct pattern *p = w->p->pattern;
-	struct worker *k = w->w;
-	uint64_t base, end;
-	size_t start, stop;
-	enum match found;
-
-	base = w->x - (w->x < p->before ? w->x : p->before);
-	end = w->st->len - limit < reach ? w->st->len : limit + reach;
-	if (end - base > k->cap) {
-		k->cap = (size_t)(end - base);
-		k->buf = must(realloc(k->buf, k->cap));
-	}
-	search_read(w->s, w->st, base, k->buf, (size_t)(end - base));
-	k->m.base = w->st->addr + base;
-	while (w->x < limit && !w->stop) {
-		found = matcher_next(&k->m, k->buf, (size_t)(end - base),
-		    (size_t)(w->x - base), (size_t)(limit - base),
-		    reach < LONGEST && end < w->st->len, &start, &stop);
-		if (found == MATCH_NONE || base + start >= limit)
-			break;
-		if (found == MATCH_PARTIAL) {
-			/* the match may go on after the buffer */
-			w->x = base + start;
-			walk_some(w, limit, LONGEST);
-			return;
-		}
-		walk_print(w, base + start, base + stop);
-	}
-	if (w->x < limit)
-		w->x = limit;
-}
-
-/*
- * Pass to w->fn the matches that begin at or after offset w->x of the stretch,
- * but before offset limit. Search the bytes of the stretch itself.
- */
-void
-walk_here(struct walking *w, uint64_t limit)
-{
-	const size_t reach = w->p->pattern->reach;
-	uint64_t some;
-
-	while (w->x < limit && !w->stop) {
-		some = limit - w->x < JOB ? limit : w->x + JOB;
-		/* to search for matches that may go on takes longer than to
-		   read on, unless there are few bytes to search */
-		walk_some(w, some, reach == ACROSS && some - w->x > LONGEST ?
-		    LONGEST : reach);
-	}
-}
-
 /*
  * Report the matches that job i found in part pt, or in the part with the same
  * bytes, if they begin before offset *limit of the stretch. Lower *limit to
@@ -111,14 +43,14 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 			return false;
 		if (start < x) {
 			end = pt->from + (end - pt->at);
-			walk_here(w, end < *limit ? end : *limit);
+			search_here(w, end < *limit ? end : *limit);
 			continue;
 		}
 		if (end >= pt->at + pt->len && !whole) {
 			*limit = pt->from + (start - pt->at);
 			return false;
 		}
-		walk_print(w, pt->from + (start - pt->at),
+		search_pass(w, pt->from + (start - pt->at),
 		    pt->from + (end - pt->at));
 	}
 	return true;
@@ -148,7 +80,7 @@ walk_part(struct walking *w, const struct part *pt)
 		to -= p->reach < pt->len ? p->reach : pt->len;
 	if (from >= to || w->x >= to)
 		return;
-	walk_here(w, from);
+	search_here(w, from);
 	if (own != NULL && w->x < to) {
 		at = pt->at + (w->x - pt->from);
 		/* a match of the previous job may reach into this one */
@@ -175,5 +107,5 @@ walk(struct search *s, const struct plan *p, const struct stretch *st,
 
 	for (i = 0; i < st->n && !w.stop; i++)
 		walk_part(&w, &p->part[st->first + i]);
-	walk_here(&w, st->len);
+	search_here(&w, st->len);
 }
