@@ -281,6 +281,7 @@ int		 source_runs(struct source *src, const struct run *r, size_t n,
 struct source	*source_nothing(struct snap *s);
 
 /* text.c */
+bool		 text_isname(const char *s, size_t n);
 bool		 text_isharmful(const char *s);
 char		*text_clean(char *s, char fill);
 char		*text_unescape(char *s);

@@ -92,6 +92,17 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
+ * Return true if the n bytes at s can be the name of a file in a directory.
+ * They have no NUL.
+ */
+bool
+text_isname(const char *s, size_t n)
+{
+	return n > 0 && n <= NAME_MAX && memchr(s, '/', n) == NULL &&
+	    (n > 2 || memcmp("..", s, n) != 0);
+}
+
+/*
  * Return true if text_clean() would change s.
  */
 bool

@@ -74,8 +74,7 @@ name_ok(const char *s, size_t n)
 	for (end = s + n;; s = slash + 1) {
 		slash = memchr(s, '/', (size_t)(end - s));
 		len = (size_t)((slash == NULL ? end : slash) - s);
-		if (len == 0 || len > NAME_MAX || (len == 1 && s[0] == '.') ||
-		    (len == 2 && s[0] == '.' && s[1] == '.'))
+		if (!text_isname(s, len))
 			return false;
 		if (slash == NULL)
 			return true;

@@ -121,8 +121,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 	s = ps->name(ps->arg, first, &n);
 	pre = prefix_len(s, n, depth);
 	len = strlen(name);
-	if (pre == SIZE_MAX || len == 0 || len > NAME_MAX ||
-	    pre + len > sizeof key || memchr(name, '/', len) != NULL)
+	if (pre == SIZE_MAX || !text_isname(name, len) ||
+	    pre + len > sizeof key)
 		return false;
 	memcpy(key, s, pre);
 	memcpy(key + pre, name, len);

@@ -210,8 +210,7 @@ static bool
 small_shown(const char *name)
 {
 	return SEEK(fsown, FSOWN_MAX, strcmp(name, x->name) == 0) == NULL &&
-	    strlen(name) <= NAME_MAX && strchr(name, '/') == NULL &&
-	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	    text_isname(name, strlen(name));
 }
 
 /*

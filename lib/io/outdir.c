@@ -129,17 +129,6 @@ outdir_note(struct outdir *o, const char *name)
 }
 
 /*
- * Return true if s is a name without directories, so that the file is in the
- * directory itself.
- */
-static bool
-plain_name(const char *s)
-{
-	return *s != '\0' && strchr(s, '/') == NULL && strcmp(s, ".") != 0 &&
-	    strcmp(s, "..") != 0;
-}
-
-/*
  * Create an empty file called name in directory o, open for reading and
  * writing. If name is NULL, the file has no name and vanishes when it is
  * closed. Return a descriptor that the caller owns, or -1 with errstr set.
@@ -162,7 +151,7 @@ outdir_file(struct outdir *o, const char *name)
 		(void)unlinkat(o->fd, tmp, 0);
 		return fd;
 	}
-	if (!plain_name(name))
+	if (!text_isname(name, strlen(name)))
 		return errstr_set("%s: not the name of a file in a directory",
 		    name);
 	/* an existing name may be a link that points elsewhere */

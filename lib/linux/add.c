@@ -39,7 +39,7 @@ live_isown(struct live *l, const struct lproc *p)
  * Add process pid to set l. If the process must be left out, set its member
  * skip. The caller sets found unless the user named the process by its ID.
  */
-static int
+int
 live_add(struct live *l, pid_t pid, bool found)
 {
 	struct lproc *p;
@@ -60,15 +60,6 @@ live_add(struct live *l, pid_t pid, bool found)
 		live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user,
 		    sizeof user);
 	return 0;
-}
-
-/*
- * Add process pid, a descendant of a process in set l, to the set.
- */
-int
-live_found(struct live *l, pid_t pid)
-{
-	return live_add(l, pid, true);
 }
 
 /*

@@ -266,7 +266,7 @@ round_child(void *arg, long pid)
 	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
 	r->grew = true;
-	return live_found(r->live, (pid_t)pid);
+	return live_add(r->live, (pid_t)pid, true);
 }
 
 /*

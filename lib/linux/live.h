@@ -8,7 +8,7 @@
 #include "linux/set/set.h"
 
 /* add.c */
-int		 live_found(struct live *l, pid_t pid);
+int		 live_add(struct live *l, pid_t pid, bool found);
 int		 live_members(struct live *l, bool *grew);
 
 /* freeze.c */

@@ -34,13 +34,6 @@ load_add(struct coreloads *l, uint64_t addr, unsigned int flags)
 	    .flags = flags });
 }
 
-static int
-part_add(struct coreloads *l, uint64_t addr, uint64_t len)
-{
-	return VEC_ADD(l->part, l->npart, (struct corepart){ .addr = addr,
-	    .len = len, .off = l->nload - 1 });
-}
-
 /*
  * Return the kind of the memory at addr. Lower *end to the address where the
  * kind changes, if that is lower.
@@ -99,7 +92,8 @@ captured_add(struct coreloads *l, uint64_t start, uint64_t end, bool open,
 		p = &l->load[l->nload - 1];
 	}
 	p->filesz = p->memsz = end - p->addr;
-	return part_add(l, start, end - start);
+	return VEC_ADD(l->part, l->npart, (struct corepart){ .addr = start,
+	    .len = end - start, .off = l->nload - 1 });
 }
 
 /*

@@ -142,18 +142,6 @@ add_pages(struct criuview *v, struct snap *s, const struct made *im,
 }
 
 /*
- * Return true if name is a valid file name. An image that came with the
- * snapshot may have any name.
- */
-static bool
-name_isfile(const char *name)
-{
-	return strchr(name, '/') == NULL && *name != '\0' &&
-	    strlen(name) <= NAME_MAX && strcmp(name, ".") != 0 &&
-	    strcmp(name, "..") != 0;
-}
-
-/*
  * Add im, an image in memory, to v.
  */
 static int
@@ -208,7 +196,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 		im = v->l.v[i];
 		if (im->pages != NULL)
 			id++;
-		if (!name_isfile(im->name))
+		/* an image that came with the snapshot may have any name */
+		if (!text_isname(im->name, strlen(im->name)))
 			continue;
 		if (im->pages != NULL)
 			rc = add_pages(v, s, im, id);

@@ -42,18 +42,6 @@ path_walk(const struct lproc *p, const char *path)
 }
 
 /*
- * Look up a file of process p by its name below /proc/PID. After "root/", the
- * name is a path as the process sees it. Return an O_PATH descriptor, or -1
- * with errno set.
- */
-static int
-name_walk(const struct lproc *p, const char *name)
-{
-	return strncmp(name, "root/", 5) == 0 ? path_walk(p, name + 4) :
-	    proc_open(p->mmtid, 0, name, O_PATH);
-}
-
-/*
  * Make the proxy open the file that the O_PATH descriptor f->fd refers to, and
  * fill in f. dev is the device of its file system, and name describes the file
  * in messages. If the type of the file system shows that it is local, clear
@@ -149,7 +137,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
     struct targetfile *f, bool *failed)
 {
 	memset(f, 0, sizeof *f);
-	f->fd = name_walk(p, name);
+	/* after "root/", the name is a path as the process sees it */
+	f->fd = strncmp(name, "root/", 5) == 0 ? path_walk(p, name + 4) :
+	    proc_open(p->mmtid, 0, name, O_PATH);
 	if (f->fd != -1 && found_open(p, f) == 0) {
 		if (f->far)
 			return 0;

@@ -35,17 +35,6 @@ CMP(lthread_cmp, struct lthread, tid)
 TREE_GENERATE(tids, lthread, bytid, lthread_cmp)
 
 /*
- * Return thread tid of process p, or NULL if it is not in the list.
- */
-static struct lthread *
-threads_find(struct lproc *p, pid_t tid)
-{
-	struct lthread key = { .tid = tid };
-
-	return RB_FIND(tids, &p->tids, &key);
-}
-
-/*
  * Add thread tid to the list of process p, which does not have it yet. The
  * first thread of the process goes to the head of the list. Return the thread,
  * or NULL with errstr set if memory runs out.
@@ -76,9 +65,9 @@ static int
 list_thread(void *arg, long tid)
 {
 	struct listing *g = arg;
-	struct lthread *t;
+	struct lthread *t, key = { .tid = (pid_t)tid };
 
-	if (threads_find(g->proc, (pid_t)tid) != NULL)
+	if (RB_FIND(tids, &g->proc->tids, &key) != NULL)
 		return 0;
 	if ((t = threads_add(g->proc, (pid_t)tid)) == NULL)
 		return -1;
