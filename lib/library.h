@@ -2,8 +2,8 @@
  * Functions and types of the library that the programs of this project use, in
  * the order in which a newcomer wants to read them; other programs use
  * snap/snap.h. The comment above a group names the files that implement it,
- * below lib or fmt. More is in task.h, space.h and trace.h. The headers of ISO C
- * come with this file; a file includes other headers of the system itself.
+ * below lib or fmt. More is in task.h, space.h and trace.h. The headers of ISO
+ * C come with this file; a file includes other headers of the system itself.
  *
  * A snapshot is a set of processes as they stood at one instant. Readers make
  * a struct snap from live processes, from a snap(6) stream or from another
