@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static char outfile[64];		/* of the file that is written */
 static bool armed;
 static bool forever;		/* the n-th fails and all behind it */
 static bool nothreads;		/* only threads fail */
@@ -192,16 +193,15 @@ slurp(const char *path, struct buf *b)
 static int
 try_file(void *arg)
 {
-	static const char path[] = "/tmp/t_alloc.out";
 	struct attempt *a = arg;
 	struct output *o;
 	struct stat st;
 	int rc;
 
-	unlink(path);
+	unlink(outfile);
 	armed = true;
 	rc = -1;
-	if ((o = output_begin(path, a->compress, NULL)) != NULL) {
+	if ((o = output_begin(outfile, a->compress, NULL)) != NULL) {
 		rc = snap6_write(a->snap, o, NULL, NULL);
 		if (rc == -1)
 			output_abort(o);
@@ -210,16 +210,16 @@ try_file(void *arg)
 	}
 	armed = false;
 	if (rc == 0) {
-		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(stat(outfile, &st), 0);
 		if (!a->compress)
 			assert_int_equal(st.st_size, a->bytes.len);
 		else if (a->packed.data == NULL)
-			slurp(path, &a->packed);
+			slurp(outfile, &a->packed);
 		else
 			assert_int_equal(st.st_size, a->packed.len);
-		unlink(path);
+		unlink(outfile);
 	} else
-		assert_int_equal(access(path, F_OK), -1);
+		assert_int_equal(access(outfile, F_OK), -1);
 	return rc;
 }
 
@@ -424,7 +424,7 @@ try_widen(void *arg)
 	uint8_t c;
 	int rc;
 
-	in = input_open("/tmp/t_alloc.out");
+	in = input_open(outfile);
 	assert_non_null(in);
 	armed = true;
 	rc = input_gunzip(in, true);
@@ -453,23 +453,23 @@ test_salvage(void **state)
 	(void)state;
 	memset(raw, 'x', sizeof raw);
 	raw[sizeof raw - 1] = 'y';
-	o = output_open("/tmp/t_alloc.out");
+	o = output_open(outfile);
 	assert_non_null(o);
 	assert_int_equal(output_compress(o, 1), 0);
 	output_put(o, raw, sizeof raw);
 	assert_int_equal(output_commit(o), 0);
-	slurp("/tmp/t_alloc.out", &b);
+	slurp(outfile, &b);
 	for (i = 0, p = b.data; i < 3; i++) {
 		if (i > 0)
 			*p = 0;
 		p += p[16] | p[17] << 8;
 	}
-	f = fopen("/tmp/t_alloc.out", "w");
+	f = fopen(outfile, "w");
 	assert_non_null(f);
 	assert_int_equal(fwrite(b.data, 1, b.len, f), b.len);
 	assert_int_equal(fclose(f), 0);
 	each_failure(try_widen, &raw[sizeof raw - 1]);
-	unlink("/tmp/t_alloc.out");
+	unlink(outfile);
 	buf_free(&b);
 }
 
@@ -576,5 +576,6 @@ main(void)
 		cmocka_unit_test(test_nothreads),
 	};
 
+	snprintf(outfile, sizeof outfile, "/tmp/t_alloc.%d", (int)getpid());
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
