@@ -15,6 +15,7 @@ from __future__ import annotations
 import collections.abc
 import ctypes
 import dataclasses
+import errno
 import mmap
 import os
 import stat
@@ -397,12 +398,10 @@ def _symbols(path: str, build_id: str) -> dict[str, int]:
     """
     symbols: dict[str, int] = {}
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = _open_regular(path)
     except OSError:
         return symbols
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return symbols
         with mmap.mmap(fd, 0, access=mmap.ACCESS_READ) as elf:
             if _build_id(elf) == build_id:
                 _tables(elf, symbols)
@@ -411,6 +410,17 @@ def _symbols(path: str, build_id: str) -> dict[str, int]:
     finally:
         os.close(fd)
     return symbols
+
+
+def _open_regular(path: str) -> int:
+    """Open a file for reading, but no device: that can have effects."""
+    at = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(at).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+        return os.open(f'/proc/self/fd/{at}', os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(at)
 
 
 def _tables(elf: mmap.mmap, symbols: dict[str, int]) -> None:

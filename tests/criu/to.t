@@ -212,9 +212,10 @@ killed() {
 	done
 	[ -z "$bad" ]
 }
+# Nothing of the move runs any more, and the guard has reaped all clones.
 quiet() {
 	! pgrep -f "criu (restore|lazy-pages)|^$BUILD/snapload --receive" \
-	    >/dev/null
+	    >/dev/null && ! pgrep -P "$first" >/dev/null
 }
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
 killed "^$BUILD/snapload --receive" "${times[@]}"

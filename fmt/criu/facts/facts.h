@@ -34,6 +34,11 @@ struct makereason {		/* why something cannot be restored */
 	enum makewhy	 kind;
 };
 
+struct mapmount {		/* the mount of a mapped file */
+	uint64_t	 start;	/* address of the mapping */
+	uint64_t	 mount;	/* ID of the mount */
+};
+
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct linuxrec	 rec;	/* owned */
@@ -79,6 +84,9 @@ struct maketask {		/* a process or a thread */
 	   its pages (enum criu_page); 0: none of its pages is restored as
 	   private memory */
 	unsigned int	*pages;
+	struct mapmount	*mapmount; /* owned; sorted by "start"; NULL: not read
+				      yet */
+	size_t		 nmapmount;
 };
 
 struct makeregfile {		/* a mapped file with a name, in files.img */

@@ -301,6 +301,7 @@ maketask_free(struct criumake *m)
 		free(t->byopen);
 		vmas_free(&t->maps);
 		free(t->pages);
+		free(t->mapmount);
 		free(t);
 	}
 	free(m->task);

@@ -215,26 +215,46 @@ newlines_put(char *path)
 	}
 }
 
+CMP(mapmount_cmp, struct mapmount, start)
+
 /*
- * Set *mount to the ID of the mount of the file that t has mapped at v, or to 0
- * if it is unknown. Return 0, or -1 with errstr set.
+ * Read the mounts of the files that t has mapped into t->mapmount.
  */
 static int
-mapped_mount(const struct maketask *t, const struct vma *v, uint64_t *mount)
+mapmounts_read(struct maketask *t)
 {
 	struct words w;
 	uint64_t n[2];
 	int rc;
 
-	*mount = 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "mounts/maps");
 	while (rc != -1 && (rc = words_next(&w)) == 1)
 		if (!words_form(&w, 0, "xd", n))
 			rc = words_bad(&w, "address (x) mount");
-		else if (n[0] == v->start)
-			*mount = n[1];
+		else if (VEC_ROOM(t->mapmount, t->nmapmount) == -1)
+			rc = -1;
+		else
+			t->mapmount[t->nmapmount++] = (struct mapmount){
+			    .start = n[0], .mount = n[1] };
 	words_close(&w);
+	SORT(t->mapmount, t->nmapmount, mapmount_cmp);
 	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Set *mount to the ID of the mount of the file that t has mapped at v, or to 0
+ * if it is unknown. Return 0, or -1 with errstr set.
+ */
+static int
+mapped_mount(struct maketask *t, const struct vma *v, uint64_t *mount)
+{
+	const struct mapmount *found;
+
+	if (t->mapmount == NULL && mapmounts_read(t) == -1)
+		return -1;
+	found = FIND(t->mapmount, t->nmapmount, start, v->start);
+	*mount = found == NULL ? 0 : found->mount;
+	return 0;
 }
 
 /*

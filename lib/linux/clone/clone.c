@@ -16,7 +16,8 @@
  * when its first process dies. A thread of ours waits for such clones all the
  * time: the parent cannot reap a clone before its tracer has waited for it, and
  * the container's first process waits for both (zap_pid_ns_processes of
- * kernel/pid_namespace.c).
+ * kernel/pid_namespace.c). The same holds for a process that was seized, and
+ * then left out because it was dumping core.
  */
 #include "clock.h"
 #include "cloning.h"
@@ -65,21 +66,35 @@ clone_await(pid_t clone)
 }
 
 /*
- * If the clone of process p has ended, wait for it with waitid(2), so that the
- * clone's parent can reap it. Leave the ptrace stops of the clone to the thread
- * that traces it.
+ * If pid, a thread that we trace, has ended, set *ended to true and wait for it
+ * with waitid(2), so that its parent can reap it. Leave its ptrace stops to the
+ * thread that traces it.
  */
 static void
-clone_reap(struct lproc *p)
+ended_reap(pid_t pid, atomic_bool *ended)
 {
 	enum { ENDED = WEXITED | WNOHANG | __WALL };
 	siginfo_t si = { 0 };
 
-	if (waitid(P_PID, (id_t)p->clone, &si, ENDED | WNOWAIT) == -1 ||
+	if (waitid(P_PID, (id_t)pid, &si, ENDED | WNOWAIT) == -1 ||
 	    si.si_pid == 0 || si.si_code == CLD_TRAPPED)
 		return;
-	p->ended = true;
-	(void)waitid(P_PID, (id_t)p->clone, &si, ENDED);
+	*ended = true;
+	(void)waitid(P_PID, (id_t)pid, &si, ENDED);
+}
+
+/*
+ * Reap the threads of process p that have ended. p was left out because it was
+ * dumping core, and its threads could not be released.
+ */
+static void
+dumped_reap(struct lproc *p)
+{
+	struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_BUSY && !t->ended)
+			ended_reap(t->tid, &t->ended);
 }
 
 static void *
@@ -91,13 +106,16 @@ clones_reap(void *arg)
 
 	for (; l->watched; nap_us(NAP_US))
 		TAILQ_FOREACH(p, &l->procs, entry)
-			if (p->clone > 0 && p->head == NULL && !p->ended)
-				clone_reap(p);
+			if (p->skip)
+				dumped_reap(p);
+			else if (p->clone > 0 && p->head == NULL && !p->ended)
+				ended_reap(p->clone, &p->ended);
 	return NULL;
 }
 
 /*
- * Start a thread that reaps each clone of set l when it ends. The thread runs
+ * Start a thread that reaps each clone of set l, and each thread of processes
+ * that were left out, when it ends. The thread runs
  * until clones_end() is called. If it cannot be started, clones_end() reaps the
  * clones.
  */

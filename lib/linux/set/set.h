@@ -57,6 +57,8 @@ struct lthread {
 	   when it is taken, without reading more */
 	bool		 later;
 	struct filelist	 rec; /* owned; finished record of the thread */
+	atomic_bool	 ended;	/* it has ended, and clones_watch() has waited
+				   for it */
 };
 
 TAILQ_HEAD(lthreads, lthread);
