@@ -107,7 +107,8 @@ criu_start(struct receiving *r, const struct buf *command)
 	    (const char *)command->data, getpid());
 	buf_add(&b, "", 1);
 	rc = buf_check(&b);
-	if (rc == 0 && strstr((char *)command->data, LAZY) != NULL)
+	if (rc == 0 && memmem(command->data, command->len, LAZY,
+	    strlen(LAZY)) != NULL)
 		rc = lazy_start(r);
 	if (rc == 0 && (r->criu = fork()) == -1)
 		rc = errstr_sys("criu");
