@@ -103,6 +103,25 @@ snap_time(const struct snap *s)
 }
 
 /*
+ * Return true if group is one of our groups. The answer is false if memory runs
+ * out.
+ */
+static bool
+is_ours(gid_t group)
+{
+	const int n = getgroups(0, NULL);
+	gid_t *v = calloc(n > 0 ? (size_t)n : 1, sizeof *v);
+	bool found = group == getegid();
+	int i, got;
+
+	got = v == NULL ? 0 : getgroups(n, v);
+	for (i = 0; i < got; i++)
+		found |= v[i] == group;
+	free(v);
+	return found;
+}
+
+/*
  * Return true if only an access control list (acl(5)) can let us read the file
  * with status st. This is so if we are not root, do not own the file, are not
  * in its group, and its mode does not let others read it.
@@ -111,8 +130,7 @@ static bool
 by_list(const struct stat *st)
 {
 	return geteuid() != 0 && st->st_uid != geteuid() &&
-	    st->st_gid != getegid() && !group_member(st->st_gid) &&
-	    (st->st_mode & S_IROTH) == 0;
+	    !is_ours(st->st_gid) && (st->st_mode & S_IROTH) == 0;
 }
 
 /*
