@@ -41,10 +41,10 @@
 	}
 
 /*
- * Return a pointer to the first of the n elements of array v for which is, an
- * expression of x, which points to an element, is true; or NULL.  SEEK_IN
- * searches a whole array, and PSEEK an array of pointers, each of which is x;
- * it returns such a pointer.
+ * Return a pointer to the first of the n elements of array v for which the
+ * expression "is" is true, or NULL.  In this expression, x points to the
+ * element.  SEEK_IN searches a whole array.  PSEEK searches an array of
+ * pointers; x is such a pointer, and so is the result.
  */
 #define SEEK(v, n, is) \
 	SEEK_(v, n, &v_[i_], is)

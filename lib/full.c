@@ -1,6 +1,6 @@
 /*
  * Read and write completely: repeat read(2) and write(2) after short results
- * and interruptions. Close what may not be open.
+ * and interruptions. Close a descriptor that may be -1.
  */
 #include "full.h"
 

@@ -615,15 +615,16 @@ enum criu_cgroups {		/* how to restore cgroups */
 };
 
 /*
- * Added to the IDs of processes of an early copy of memory, times the number of
- * the copy, counted from one. Higher than any process ID of Linux. Such a
- * process has no Linux record.
+ * The process IDs in an early copy of memory are those of the processes plus
+ * the number of the copy, counted from one, times EARLY_PID. EARLY_PID is
+ * higher than any process ID of Linux. Processes in a copy have no Linux
+ * record.
  */
 enum { EARLY_PID = 1 << 24 };
-#define EARLY_DIR "early"	/* name of the subdirectory for its images */
+#define EARLY_DIR "early"	/* subdirectory for images of early copies */
 
-/* number of bytes at the start of an ELF file in which the build ID is looked
-   for */
+/* number of bytes at the start of an ELF file that are searched for the build
+   ID */
 enum { ELF_HEAD = 4096 };
 
 struct criuopts {
@@ -632,10 +633,9 @@ struct criuopts {
 				    again */
 	bool		 overwrite; /* also accept a directory that is not
 				       empty */
-	bool		 early;	/* the directory has a subdirectory EARLY_DIR,
-				   for early copies of memory: see EARLY_PID;
-				   the images are restored at once, so none is
-				   synced */
+	bool		 early;	/* write early copies of memory to the
+				   subdirectory EARLY_DIR; sync no image, since
+				   all are restored at once */
 	bool		 lazy;	/* with early: prepare for criu restore
 				   --lazy-pages, if possible */
 	uint64_t	 leave;	/* only for live processes: kinds of things to
@@ -768,8 +768,8 @@ struct liveopts {
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */
-	bool	 heads;		/* of an ELF file that has a name, save the
-				   beginning only, with the build ID */
+	bool	 heads;		/* save only the first ELF_HEAD bytes of an ELF
+				   file that has a name */
 	unsigned int early;	/* number of an early copy: capture private
 				   anonymous memory only, and add EARLY_PID
 				   times this to the process IDs; 0: capture

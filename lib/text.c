@@ -30,8 +30,8 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
- * Return the length of path without the suffix " (deleted)", by which the
- * kernel marks a name that was removed.
+ * Return the length of path without the suffix " (deleted)", which the kernel
+ * appends to a name that was removed.
  */
 size_t
 path_stem(const char *path)
@@ -92,8 +92,8 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
- * Return true if the n bytes at s can be the name of a file in a directory.
- * They have no NUL.
+ * Return true if the n bytes at s, none of which is a NUL, can be the name of a
+ * file in a directory.
  */
 bool
 text_isname(const char *s, size_t n)

@@ -64,7 +64,7 @@ workers_run(size_t n, void *(*fn)(void *), void *arg)
 
 /*
  * Set the nice value of all threads of this process. Threads that they start
- * inherit it. Ignore errors: a smaller nice value may need CAP_SYS_NICE.
+ * inherit it. Ignore errors: lowering the value may need CAP_SYS_NICE.
  */
 void
 workers_nice(int nice)

@@ -19,7 +19,7 @@ is_last(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * If s is a move, remove the early copies of its processes. Return the
+ * If s is the stream of a move, remove the early copies from it. Return the
  * snapshot, or NULL with errstr set.
  */
 static struct snap *

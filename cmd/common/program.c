@@ -167,7 +167,7 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Print text, a sentence. This is a warn callback; arg is not used.
+ * Print the sentence text. This is a warn callback; arg is not used.
  */
 void
 program_say(void *arg, const char *text)

@@ -18,8 +18,8 @@ struct table {
 				   shown */
 	const struct column **shown; /* owned; columns by position */
 	size_t		 nshown;
-	char		**cell;	/* owned, as are its strings; lines of nshown
-				   cells; NULL: empty */
+	char		**cell;	/* owned, as are its strings; nshown cells for
+				   each line; NULL: an empty cell */
 	size_t		 ncell;
 };
 

@@ -128,9 +128,9 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 }
 
 /*
- * Print how many slots entry i of sp has, and uses, in its amap, UVM's list of
- * the pages that belong to the entry alone. Print nothing if it uses none, or
- * is shared.
+ * Print how many slots the amap of entry i of sp has, and how many are used,
+ * and add both numbers to *sum. An amap is UVM's list of the pages that only
+ * the entry uses. Print nothing if no slot is used, or if the entry is shared.
  */
 static void
 amap_entry(const struct space *sp, size_t i, struct slots *sum)

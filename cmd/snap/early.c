@@ -2,14 +2,14 @@
  * Copy memory to the far side of a move while the processes run, so that little
  * remains to be copied when they are stopped.
  *
- * A copy is a snapshot of its own in the same stream: of each process it has
- * the private anonymous memory only. The clones from which it was read are kept
- * until the move ends. A page whose frame a process still shares with its clone
- * has not changed since, and later becomes a reference to the copy. Other
- * memory can change without a new frame, and is copied in the stop.
+ * A copy is a snapshot of its own in the same stream. It contains only the
+ * private anonymous memory of each process. The clones from which it was read
+ * are kept until the move ends. If a process and its clone still share a page
+ * frame, the page has not changed, and later becomes a reference to the copy.
+ * Other memory can change without a new frame, and is copied in the stop.
  *
- * A copied process gets a process ID that no process of Linux can have: the
- * number of the copy times EARLY_PID is added to it.
+ * The process IDs in copy n are those of the processes plus n times EARLY_PID,
+ * which is higher than any process ID of Linux.
  */
 #include "job.h"
 
@@ -29,7 +29,8 @@ struct early {			/* a copy */
 };
 
 /*
- * Add nothing to process p but its memory. This is a take callback.
+ * Leave process p without records: a copy has only its memory. This is a take
+ * callback.
  */
 static int
 take_memory(void *arg, struct proc *p, const struct task *t,
@@ -94,16 +95,16 @@ early_take(struct taking *k, const struct liveopts *o)
 	    live_take(e->live, e->snap, take_memory, NULL) == 0 &&
 	    live_hasclones(e->live))
 		return true;
-	/* they may still be stopped */
+	/* live_free() also releases processes that are still stopped */
 	early_drop(k);
 	return false;
 }
 
 /*
  * Return true if a page frame that a process shares with its clone cannot
- * change. Before Linux 6.5, a read(2) with O_DIRECT that had begun before the
- * clone was made writes to such a frame (bio_iov_iter_get_pages() of
- * block/bio.c, which pins pages since).
+ * change. Before Linux 6.5, a read(2) with O_DIRECT that began before the clone
+ * was made can still write to such a frame. Since then the kernel pins the
+ * pages (bio_iov_iter_get_pages() in block/bio.c).
  */
 static bool
 frames_hold(void)
@@ -118,8 +119,8 @@ frames_hold(void)
 
 /*
  * Copy memory to the far side until a copy is small, or more than half as large
- * as the one before. o has the options of the capture that follows. Return 0,
- * also if no copy can be made, or -1 with errstr set.
+ * as the one before, or MAX_COPIES were made. o has the options of the capture
+ * that follows. Return 0, also if no copy can be made, or -1 with errstr set.
  */
 int
 early_copy(struct taking *k, const struct liveopts *o)

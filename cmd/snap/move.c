@@ -24,8 +24,8 @@ move_ready(const struct move *m, const struct output *out)
 static const char uring[] = "anon_inode:[io_uring]";
 
 /*
- * Report through say() that descriptor fd of process pid is a file of
- * io_uring(7), which cannot be restored.
+ * Report through say() that descriptor fd of process pid belongs to
+ * io_uring(7), and cannot be restored.
  */
 static void
 uring_say(pid_t pid, const char *fd)
@@ -39,7 +39,7 @@ uring_say(pid_t pid, const char *fd)
 			*comm = '\0';
 		fclose(f);
 	}
-	/* as criu_check() would say it */
+	/* the same message as that of criu_check() */
 	snprintf(text, sizeof text, "process %d, descriptor %s: %s: %s: cannot "
 	    "be restored (snapload -f io_uring leaves it out)", pid, fd,
 	    criu_uring(comm), uring);
@@ -47,8 +47,8 @@ uring_say(pid_t pid, const char *fd)
 }
 
 /*
- * Set arg, a bool, to true and report it if process pid has a file of
- * io_uring(7).
+ * If process pid has a descriptor of io_uring(7), report it, and set the bool
+ * at arg to true.
  */
 static int
 uring_look(void *arg, pid_t pid)
@@ -61,7 +61,7 @@ uring_look(void *arg, pid_t pid)
 
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
 	if ((d = opendir(path)) == NULL)
-		return 0;	/* reported when the process is captured */
+		return 0;	/* reported when the process is stopped */
 	while ((e = readdir(d)) != NULL) {
 		n = readlinkat(dirfd(d), e->d_name, to, sizeof to);
 		if (n != sizeof uring - 1 || memcmp(to, uring, (size_t)n) != 0)
@@ -74,10 +74,10 @@ uring_look(void *arg, pid_t pid)
 }
 
 /*
- * Before the processes of l are stopped, look for files that cannot be
- * restored, whatever their state, and report them through say(). move_check()
+ * Before the processes of l are stopped, look for descriptors of io_uring(7),
+ * which can never be restored, and report them through say(). move_check()
  * finds the other obstacles. Return 0, or -1 with errstr set if there is such a
- * file and m->force is not set.
+ * descriptor and m->force is not set.
  */
 int
 move_look(const struct move *m, struct live *l)
@@ -85,7 +85,7 @@ move_look(const struct move *m, struct live *l)
 	bool found = false;
 
 	if (m->force || live_each(l, uring_look, &found) == -1)
-		return 0;	/* an error is reported when they are stopped */
+		return 0;	/* reported when they are stopped */
 	return !found ? 0 : errstr_set("nothing written, no process killed: "
 	    "not all can be restored (snap -d lists all obstacles)");
 }

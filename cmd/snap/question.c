@@ -1,13 +1,14 @@
 /*
  * The question to the far side of a move (--to), before anything is stopped:
- * what the processes need there. One line each:
+ * what the processes need there. Its lines are:
  *
- *	memory KB	kilobytes of their memory, twice with early copies
+ *	memory KB	kilobytes of their memory, doubled if it is copied early
  *	pid N		a process ID
  *	file PATH	a file that must exist
  *
- * A process in a PID or mount namespace of its own gets no such lines: what it
- * needs is restored with it, or cannot be seen from here.
+ * A process in another PID namespace has no pid line, and a process in another
+ * mount namespace has no file lines: what it needs is restored with it, or
+ * cannot be seen from here.
  */
 #include "job.h"
 
@@ -176,7 +177,7 @@ question_make(struct buf *b, struct live *l, bool early)
 
 	if (live_each(l, process_add, &q) == -1)
 		return -1;
-	/* memory that changes after it was copied is there twice */
+	/* memory that changes after an early copy is stored twice */
 	buf_printf(b, "memory %ju\n", (uintmax_t)(early ? 2 * q.kb : q.kb));
 	return buf_check(b);
 }

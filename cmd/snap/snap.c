@@ -68,7 +68,8 @@ writer_begin(struct taking *k)
 }
 
 /*
- * End the snapshot, which is whole or not. Return 0, or -1 with errstr set.
+ * End the snapshot. whole is false if it is incomplete. Return 0, or -1 with
+ * errstr set.
  */
 static int
 writer_end(struct taking *k, bool whole)
@@ -159,9 +160,8 @@ look(struct taking *k, const struct liveopts *o)
 	struct live *l;
 	int rc;
 
-	/* Another set is captured later, and reports what fails here. The facts
-	   in this one may be out of date then, and its messages would appear
-	   twice. */
+	/* This set is only examined. Another set is captured later, from newer
+	   facts, and reports what fails here. */
 	quiet.warn = say_nothing;
 	if ((l = live_new(&quiet)) == NULL)
 		return -1;

@@ -107,11 +107,11 @@ file_await(const char *kind, uint64_t n, time_t timeout)
 }
 
 /*
- * Lock one of the c->atonce files of the given kind, waiting up to timeout
- * seconds for one to become free. While waiting, hold one of the c->waiting
- * files whose kind is queue. If others hold all of these too, do not wait, but
- * return -1 with errstr set. Otherwise return as file_await() does. The caller
- * closes the descriptor when its turn is over.
+ * Lock one of the c->atonce files of the given kind. If others hold all of
+ * them, wait up to timeout seconds for one, and hold one of the c->waiting
+ * files of kind queue while waiting. If others hold all of these as well, do
+ * not wait, but return -1 with errstr set. Otherwise return as file_await()
+ * does. The caller closes the descriptor when its turn is over.
  */
 int
 claim_turn(const struct config *c, const char *kind, const char *queue,

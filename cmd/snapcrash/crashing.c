@@ -75,9 +75,9 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return how many user namespaces the one of process pid is below ours, or -1
- * if this is unknown (ioctl_ns(2)). Set *owner to the owner of the outermost of
- * them, unless there is none or it is unknown.
+ * Return how many levels the user namespace of process pid is below ours, or -1
+ * if this is unknown (ioctl_ns(2)). If it is below ours, set *owner to the
+ * owner of the namespace directly below ours.
  */
 static int
 namespace_depth(pid_t pid, uid_t *owner)
@@ -107,8 +107,9 @@ namespace_depth(pid_t pid, uid_t *owner)
 
 /*
  * Return true if the user of process f has all the privileges of f, and so may
- * trace it (ptrace(2)). This is so if f has no capabilities, or if f is in a
- * user namespace directly below ours that the user owns.
+ * trace it (ptrace(2)). This is so if f is in our user namespace and has no
+ * capabilities, or if f is in a user namespace directly below ours that the
+ * user owns.
  */
 static bool
 rights_plain(const struct crashing *f)

@@ -49,8 +49,8 @@ CMP_BY(crash_cmp, struct crash,
     x->pid != y->pid ? ORDER(x->pid, y->pid) : strcmp(x->id, y->id))
 
 /*
- * Set the process ID, the time and the user of k from name, the name of its
- * snapshot, as far as name has them.
+ * Set those of the process ID, the time and the user of k that name contains,
+ * the name of its snapshot.
  */
 static void
 name_parse(struct crash *k, const char *name)

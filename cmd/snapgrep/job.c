@@ -1,15 +1,14 @@
 /*
- * Search parts with several threads, in the order in which results are asked
- * for. A job is a megabyte of a part. A match belongs to the job in which it
- * begins.
+ * Search parts with several threads, in the order in which their results are
+ * requested. A job is a megabyte of a part. A match belongs to the job in which
+ * it begins.
  *
- * When the results of a job are asked for that has not been done, all threads
- * do a round: that job and those that follow it. Each round is larger than the
- * one before, so that little work is wasted if the first matches suffice. A
- * thread takes several adjacent jobs at once, because the bytes that it reads
- * beyond the end of one are then cached for the next. If a job has very many
- * matches, they are not kept, and it is done again when its results are asked
- * for.
+ * If a requested job has not been done, all threads do a round: that job and
+ * the jobs after it. Each round is larger than the one before, so that little
+ * work is wasted if the first matches suffice. A thread takes several adjacent
+ * jobs at once, because the bytes that it reads beyond the end of one are then
+ * cached for the next. If a job has very many matches, they are not kept, and
+ * the job is done again when its results are requested.
  */
 #include "snapgrep.h"
 #include "worker.h"
@@ -178,8 +177,8 @@ search_here(struct walking *w, uint64_t limit)
 
 	while (w->x < limit && !w->stop) {
 		some = limit - w->x < JOB ? limit : w->x + JOB;
-		/* to search for matches that may go on takes longer than to
-		   read on, unless there are few bytes to search */
+		/* PCRE2 is slow if it must report partial matches: for many
+		   bytes, rather read enough for the longest match */
 		search_some(w, some, reach == ACROSS && some - w->x > LONGEST ?
 		    LONGEST : reach);
 	}

@@ -1,7 +1,7 @@
 /*
- * Keep track of which bytes of sources are in which part: runs of kilobytes,
- * which do not overlap. The kilobytes of a source are pitch bytes apart; runs
- * with a different offset modulo pitch (phase) are separate.
+ * Record which kilobytes of the sources are in which part, as runs that do not
+ * overlap. The kilobytes of a source are pitch bytes apart; runs with a
+ * different offset modulo pitch (phase) are separate.
  */
 #include "snapgrep.h"
 #include "rbtree.h"
@@ -59,8 +59,8 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Return the offset from off of the first kilobyte of s that begins there or
- * later.
+ * Return the number of bytes from offset off of s to the first kilobyte that
+ * begins there or later.
  */
 static uint64_t
 known_lead(const struct stored *s, uint64_t off)
@@ -69,9 +69,9 @@ known_lead(const struct stored *s, uint64_t off)
 }
 
 /*
- * Record in t where the whole kilobytes among the len bytes at offset off of s
- * are: the bytes are in the given part, at offset at. The kilobytes must not be
- * in t yet.
+ * Record in t the whole kilobytes among the len bytes at offset off of s. These
+ * bytes are in the given part, at offset at. The kilobytes must not be in t
+ * yet.
  */
 void
 known_add(struct knowns *t, const struct stored *s, uint64_t off, uint64_t len,

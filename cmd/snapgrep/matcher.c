@@ -86,8 +86,8 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Use m to find the first match that begins at or after offset off of the len
- * bytes at s, but before offset limit, at most len. Set *start and *end
+ * Use m to find the first match in the len bytes at s that begins at or after
+ * offset off, but before offset limit (at most len). Set *start and *end
  * (exclusive) to its offsets, and return MATCH_FOUND. If m searches for
  * pointers, ignore limit. If partial is true, more bytes follow s. If the match
  * may depend on these, set only *start, and return MATCH_PARTIAL. If PCRE2

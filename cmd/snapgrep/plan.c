@@ -1,7 +1,8 @@
 /*
  * Plan the search so that bytes shared by several processes are searched once.
- * A stretch is contiguous memory of one process. It is divided into parts, and
- * a part is searched, or is the same as bytes of a part that is searched.
+ * A stretch is contiguous memory of one process. It is divided into parts. A
+ * part is searched, or has the same bytes as a range of a part that is
+ * searched, or is zeros that cannot match.
  *
  *	process 12	[ a b c d e f g ]	part 0: searched
  *	process 13	[ a b c X e f g ]	of 0 | part 2: X | of 0
@@ -10,9 +11,9 @@
  * two pages is found in it. Bytes that are adjacent in one process are likely
  * to be so in another.
  *
- * To refer to a few bytes would cost more than to search them again, because
- * walk.c searches both their borders; so they become bytes of the part around
- * them.
+ * A few equal bytes are searched again, as bytes of the part around them: a
+ * part of their own would cost more, because walk.c searches at both its
+ * borders.
  */
 #include "snapgrep.h"
 #include "bisect.h"
@@ -111,10 +112,10 @@ plan_aligned(const struct plan *p, size_t part, uint64_t at, uint64_t addr)
 
 /*
  * Find bytes, beginning at offset off of stretch st, that are in a part already
- * and need not be searched again. Set *part to the number of that part and *at
- * to their offset in it, and return how many there are. Return 0 if there are
- * none, or too few to be worth a separate part. open is true if bytes that are
- * searched precede them.
+ * and need not be searched again. Set *part to the number of that part (or
+ * PART_ZERO) and *at to their offset in it, and return how many there are.
+ * Return 0 if there are none, or too few to be worth a separate part. open is
+ * true if the bytes before them are in a part that is searched.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, uint64_t off, bool open,
@@ -136,9 +137,9 @@ plan_again(struct plan *p, const struct stretch *st, uint64_t off, bool open,
 }
 
 /*
- * Add to the last part, which is searched, the byte at offset off of stretch
- * st, and the bytes stored after it, up to a kilobyte that is in a part
- * already. Return how many they are.
+ * Add bytes to the last part, which is searched: the byte at offset off of
+ * stretch st and those stored after it, up to a kilobyte that is in a part
+ * already. Return how many were added.
  */
 static uint64_t
 plan_take(struct plan *p, const struct stretch *st, uint64_t off)

@@ -125,8 +125,9 @@ struct stored {			/* bytes stored contiguously in a source */
 
 struct part {			/* part of a stretch */
 	size_t		 stretch;
-	size_t		 same;	/* index of the part that is searched, and has
-				   the bytes of this one: perhaps itself */
+	size_t		 same;	/* index of the searched part that contains the
+				   bytes of this one (perhaps this part itself),
+				   or PART_ZERO */
 	uint64_t	 at;	/* offset of these bytes in that part */
 	uint64_t	 from;	/* offset of the part in the stretch */
 	uint64_t	 len;

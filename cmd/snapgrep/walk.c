@@ -1,26 +1,28 @@
 /*
- * Find the matches of a stretch in order. Those of a part that is searched are
- * from its jobs. Those of other parts are from the part with the same bytes,
- * except near the borders. There the bytes of the stretch itself are searched,
- * from where a match could reach across the border to where bytes before the
- * border no longer matter.
+ * Find the matches of a stretch in order. The matches of a part that is
+ * searched are those of its jobs. The matches of another part are those of the
+ * part with the same bytes, except near its borders. There the bytes of the
+ * stretch itself are searched. This search begins where a match can first reach
+ * across the border, and ends where a match no longer depends on bytes before
+ * the border.
  *
  *	same as part 0    | same as part 1
  *	  from part 0  ###|##  from part 1
  *		  searched here
  *
- * A match found here may end inside a match of that part, which began earlier.
+ * A match found here may end inside a match of that part that begins earlier.
  * Then the stretch is searched here until both agree.
  */
 #include "snapgrep.h"
 #include "bisect.h"
 
 /*
- * Report the matches that job i found in part pt, or in the part with the same
- * bytes, if they begin before offset *limit of the stretch. Lower *limit to
- * where this thread must begin to search the stretch itself. whole is true if
- * what follows the part does not matter. Return true if the next job must also
- * be reported.
+ * Report the matches of job i of the searched part that contains the bytes of
+ * pt, as far as they are in pt and begin before offset *limit of the stretch.
+ * whole is true if the bytes after pt do not matter. If it is false and a match
+ * reaches the end of pt, set *limit to the beginning of that match: from there,
+ * the stretch itself must be searched. Return true if the next job must also be
+ * reported.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
@@ -69,8 +71,8 @@ walk_part(struct walking *w, const struct part *pt)
 	bool whole;
 	size_t i;
 
-	/* a part that is searched has its own bytes around it; for another,
-	   these are alike at most if there are none */
+	/* the bytes around a part usually differ from those around the bytes
+	   in the searched part; they agree if there are none in both places */
 	at = own == NULL ? 0 : own->from + pt->at;
 	whole = own == pt || (to == w->st->len && (own == NULL ||
 	    at + pt->len == w->p->stretch[own->stretch].len));

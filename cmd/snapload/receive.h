@@ -11,7 +11,7 @@
 /* signals that ask us to end */
 static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
-/* criu option for processes that run before their memory is restored */
+/* option of criu restore: processes run before all their memory is there */
 #define LAZY " --lazy-pages"
 
 /* make images in a directory; the second argument is criuopts.lazy */

@@ -36,8 +36,8 @@ child_wait(pid_t pid)
 }
 
 /*
- * In a new child process, let the signals that ask us to end be ignored, and
- * run command with sh(1).
+ * In a new child process, run command with sh(1). It ignores the signals that
+ * ask us to end.
  */
 static void __attribute__((noreturn))
 criu_exec(struct receiving *r, const char *command)

@@ -137,7 +137,7 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read the segments of one record from the index. kind tells whether it is a
+ * Read the segments of one record from the index. kind says whether it is a
  * text or a mem record.
  */
 static int

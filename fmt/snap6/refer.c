@@ -11,8 +11,8 @@
 enum {
 	REFMOST = 1 + 2 * SNAP6_NUMMOST, /* maximum length of a reference, in
 					    bytes */
-	RUN_LEAST = 64		/* minimum number of references that are sent as
-				   one frame */
+	RUN_LEAST = 64		/* fewer references are not sent as a frame of
+				   their own */
 };
 
 /*
@@ -54,9 +54,10 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 }
 
 /*
- * Write as many references as fit into the most bytes at room, which are at
- * least REFMOST: at most *n, for consecutive pages from address *addr on.
- * Advance *addr and reduce *n by what was written. Return a pointer to the end.
+ * Write references to consecutive pages into the buffer room, which has "most"
+ * bytes, at least REFMOST. The first page is at address *addr. Write *n
+ * references, or as many as fit. Advance *addr past these pages, and reduce *n
+ * by their number. Return a pointer to the end.
  */
 static char *
 refer_fill(const struct referred *r, char *room, size_t most, uint64_t *addr,
@@ -109,7 +110,7 @@ refer_put(struct referred *r, struct output *out, const struct image *im,
 }
 
 /*
- * Write to fd the references that text describes, the data of a FRAME_RUN.
+ * Write to fd the references that text, the data of a FRAME_RUN, describes.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -303,7 +303,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 	    (p->text != NULL && write_text(w, p->text) == -1) ||
 	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
-	/* nothing refers to a lost page of an early copy */
+	/* lost pages of an early copy need no record: nothing refers to them */
 	if (!w->lost || proc_isearly(p))
 		return 0;
 	if ((rc = linuxrec_update(p)) == -1)

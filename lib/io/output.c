@@ -159,8 +159,9 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * If o writes frames and does not compress, return true. Until output_unmute(),
- * write nothing of what is then appended; count and sum it only.
+ * If o writes frames and does not compress, return true. What is then appended
+ * is counted and summed, but not written, until output_unmute() is called.
+ * Otherwise return false.
  */
 bool
 output_mute(struct output *o)

@@ -38,7 +38,7 @@ enum {
 				   stopped are in state D */
 	LONG_US = 1000,		/* nap after which to look why threads do not
 				   stop */
-	YIELD_NICE = 10,	/* with 19, a busy machine would hardly run us,
+	YIELD_NICE = 10,	/* at 19 we would hardly run on a busy machine,
 				   and clones would live too long */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
@@ -88,7 +88,7 @@ live_unboost(struct live *l)
 
 /*
  * Raise the nice value of this process, so that it takes no processor from the
- * released processes. Thread pools may have been started before.
+ * released processes. Do this for every thread, since some may already run.
  */
 void
 live_yield(struct live *l)
@@ -290,7 +290,7 @@ live_round(struct round *r)
 
 /*
  * Find the processes of set l and their threads, and look at the threads. Stop
- * after a limit: those that appear later are found in the stop.
+ * after LOOKS rounds; later ones are found in the stop.
  */
 static int
 live_list(struct live *l)

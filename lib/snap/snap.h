@@ -135,9 +135,9 @@ ssize_t			 snap_read(struct snap_task *t, uint64_t addr,
 			    void *buf, size_t size);
 
 /*
- * Set *start and *size to the first range of memory of the process of t that is
- * in the snapshot and ends after addr: to its first address that is not below
- * addr, and to the number of bytes from there. Return 1, or 0 if there is none.
+ * Find the first range of memory of the process of t that is in the snapshot
+ * and ends after addr. Set *start to its first address that is not below addr,
+ * and *size to the number of bytes from there. Return 1, or 0 if there is none.
  */
 int			 snap_memory_next(struct snap_task *t, uint64_t addr,
 			    uint64_t *start, uint64_t *size);

@@ -82,7 +82,7 @@ class Mapping(NamedTuple):
 
 
 class Records(collections.abc.Mapping):
-    """The records of a task, snap-linux(6): their bytes by their names."""
+    """The records of a task (snap-linux(6)): a map from names to bytes."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -264,10 +264,10 @@ class Task:
     def symbol(self, name: str, file: str = '') -> int:
         """Return the address of a symbol.  Raise KeyError if there is none.
 
-        Symbols are those of the mapped files and of their debug files on this
-        machine that have the build IDs of the process.  If file is given, it
-        is the end of the name of the only file to search.  Files of 32 bits
-        and big-endian ones are not searched.
+        Symbols come from the files on this machine that have the build IDs of
+        the mapped files, and from their debug files.  If file is given, search
+        only files whose names end in it.  32-bit and big-endian files are not
+        searched.
         """
         for m, build_id in self._files():
             if not m.name.endswith(file):
@@ -291,7 +291,7 @@ class Task:
 
 
 class Snapshot:
-    """An open snapshot.  It is a context manager, which closes it."""
+    """An open snapshot; as a context manager, it closes itself."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._open = _lib.snap_open(os.fsencode(path))
@@ -413,7 +413,7 @@ def _symbols(path: str, build_id: str) -> dict[str, int]:
 
 
 def _open_regular(path: str) -> int:
-    """Open a file for reading, but no device: that can have effects."""
+    """Open a regular file for reading; opening a device can have effects."""
     at = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(at).st_mode):

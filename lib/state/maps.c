@@ -178,8 +178,7 @@ vma_ismade(const struct vma *v)
 }
 
 /*
- * Return true if v is a private mapping without a file, whose pages only its
- * process changes.
+ * Return true if v is private anonymous memory that only its process changes.
  */
 bool
 vma_isprivate(const struct vma *v)

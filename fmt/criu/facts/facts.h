@@ -132,8 +132,8 @@ enum {				/* indexes into v in struct makesysv */
 
 enum {
 	MADE_ID = 2,		/* IDs of the namespaces that criu creates for
-				   the root process.  criu finds a namespace
-				   that is open by its ID alone (open_ns_fd() in
+				   the root process.  criu finds an open
+				   namespace by its ID alone (open_ns_fd() in
 				   its namespaces.c), so kinds that can be open
 				   have IDs of their own */
 	MADE_PID, MADE_UTS, MADE_IPC, MADE_NET,

@@ -50,7 +50,7 @@ link_use(struct makeopen *f)
 {
 	const size_t n = f->path == NULL ? 0 : strlen(f->path);
 
-	/* a name may end in " (deleted)", which the record then took off */
+	/* if the name itself ends in " (deleted)", the path lacks this end */
 	f->renamed = n == 0 || strncmp(f->link, f->path, n) != 0 ||
 	    strcmp(f->link + n, " (deleted)") != 0;
 	free(f->path);

@@ -163,8 +163,8 @@ struct makeopen {		/* an open file description */
 	bool		 locked; /* the locks of this file have been written */
 	bool		 linked; /* "path" is not the name by which the file was
 				    opened */
-	bool		 renamed; /* "linked", and /proc will show another name
-				     than before */
+	bool		 renamed; /* "linked" is set, and /proc will show a
+				     different name */
 	bool		 watched; /* a deleted file that an inotify set or
 				     fanotify group watches */
 	bool		 used;	/* the file is open in a process to restore, or

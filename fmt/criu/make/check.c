@@ -9,9 +9,10 @@
 #include "bisect.h"
 
 /*
- * Return true if criu creates the session of t, whose leader has exited: t was
- * left to the init of the pid namespace, or to a process in the same session of
- * which this is true (prepare_pstree_ids() in criu's pstree.c).
+ * Return true if criu creates the session of t although its leader has exited.
+ * It does so if the parent of t is the init of the pid namespace, or is in the
+ * same session and this is true for the parent (prepare_pstree_ids() in criu's
+ * pstree.c).
  */
 static bool
 is_leftover(const struct criumake *m, const struct maketask *t)

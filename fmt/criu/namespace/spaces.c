@@ -1,22 +1,22 @@
 /*
- * Decide which namespaces criu creates for the processes; in all other kinds of
- * namespaces they are restored in those of criu. criu creates a namespace if
- * its ID for the processes differs from that for criu itself:
+ * Decide which namespaces criu creates for the processes. For all other kinds,
+ * the processes are restored in criu's own namespace. criu creates a namespace
+ * if its ID for the processes differs from that for criu itself:
  * prepare_pstree_kobj_ids() in its criu/pstree.c.
  *
  *	pid	if the root process is the init of a pid namespace
  *	uts	if the record has a host name and a domain name
- *	ipc	if they use System V shared memory (sysv.c), or are in an IPC
- *		namespace other than the initial one that has semaphores or
- *		queues, or whose root process is an init
- *	user	if the root process is an init, was in another one than snap,
- *		and a mount namespace is created (users.c)
- *	net	if the root process is an init and was in another one than snap
- *		(netspace.c)
- *	cgroup	if they were in another one than snap, and cgroups are restored
- *		(cgroups.c)
+ *	ipc	if they use System V shared memory (sysv.c); or if they are in
+ *		an IPC namespace other than the initial one, and that has
+ *		objects or the root process is an init (sysvspace.c)
+ *	user	if the root process is an init, and was in user and mount
+ *		namespaces other than snap's (users.c)
+ *	net	if the root process is an init, and was in a network namespace
+ *		other than snap's (netspace.c)
+ *	cgroup	if they were in a cgroup namespace other than snap's, and
+ *		cgroups are restored (cgroups.c)
  *	mnt	if the root process is an init, and the record has its mounts;
- *		then also each other one that a process is in (mounts.c)
+ *		then also all other mount namespaces of the processes (mounts.c)
  */
 #include "namespace.h"
 
@@ -132,9 +132,9 @@ root_check(struct criumake *m)
 }
 
 /*
- * Record a reason for each namespace that cannot be restored: one of the root
- * process, or a mount namespace of another process. Return 0, or -1 with errstr
- * set.
+ * Record a reason for each namespace of the root process that cannot be
+ * restored, and for each such mount namespace of another process. Return 0, or
+ * -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)

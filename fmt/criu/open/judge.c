@@ -137,9 +137,9 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the name of a file of io_uring(7) for messages about a process that
- * has it. comm is the command name of the process, which a newline may follow,
- * or NULL. If a setting of the program avoids io_uring, the name contains it.
+ * Return the name of an io_uring(7) descriptor for messages. comm is the
+ * command name of its process, which a newline may follow, or NULL. If a
+ * setting of that program avoids io_uring, the name includes it.
  */
 const char *
 criu_uring(const char *comm)

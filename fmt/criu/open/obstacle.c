@@ -159,9 +159,9 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record a note if criu opens the regular file of descriptor fd of t under
- * another name than the deleted one by which it was opened: another of its
- * names, or for a watched file, the name under which criu creates it. Return 0,
+ * Record a note if the regular file of descriptor fd of t was opened by a name
+ * that is now deleted, and criu opens it by a different one: another name of
+ * the file, or for a watched file, the name by which criu creates it. Return 0,
  * or -1 with errstr set.
  */
 int

@@ -49,9 +49,10 @@ makereg_path(struct criumake *m, const struct maketask *in, const char *path,
 }
 
 /*
- * Return an open file with inode ino on device dev that is watched or, if
- * linked is true, was opened by a name that is now deleted; its path is then
- * another name of the inode. Return NULL if there is none.
+ * Return an open file that is inode ino on device dev. If linked is true, the
+ * file was opened by a name that is now deleted, and its path is another name
+ * of the inode. If linked is false, the file is watched. Return NULL if there
+ * is none.
  */
 static const struct makeopen *
 gone_find(const struct criumake *m, uint64_t dev, uint64_t ino, bool linked)
@@ -65,11 +66,11 @@ gone_find(const struct criumake *m, uint64_t dev, uint64_t ino, bool linked)
  * reg_add(), content and n are as in makeghost_add().
  *
  * criu creates the inode as NAME.cr.ID.ghost. To open a file, it links the
- * inode to the file's own name, opens it, and removes that name. It removes
- * NAME.cr.ID.ghost last. The kernel then ends the watches of the inode
- * (fsnotify_inoderemove()), unless the file is open by its last name. So open a
- * watched file as NAME.cr.ID.ghost, which criu creates for an entry that no
- * process has open.
+ * inode to the file's own name, opens it, and removes that name. Last, it
+ * removes NAME.cr.ID.ghost. The kernel then ends the watches of the inode
+ * (fsnotify_inoderemove()), unless the file is open by this name. Therefore
+ * open a watched file as NAME.cr.ID.ghost. criu creates that name for an entry
+ * of files.img that no process has open.
  */
 static int
 gone_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,

@@ -45,7 +45,7 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return true if the file called name in the record of m->net lists rules of a
- * packet filter that drop or reject packets. Ignore the rules that lock
+ * packet filter that drop or reject packets. Ignore rules that lock
  * connections.
  */
 static bool
@@ -68,8 +68,8 @@ has_drops(const struct criumake *m, const char *name)
 }
 
 /*
- * Return true if criu may fail to bring connection f into its state, and does
- * not notice: for a connection that is closing, it sends packets from the
+ * Return true if criu may restore connection f in a wrong state without
+ * noticing. To restore a connection that is closing, criu sends packets of its
  * peer, which a packet filter of the network namespace may drop.
  */
 bool

@@ -23,8 +23,9 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 	if ((dir = msgs_get(&m->msgs, PATH_MAX, 1)) == NULL)
 		return -1;
 	(void)makeopen_dir(f, dir, PATH_MAX);
-	/* criu could not change the namespace of a process with a helper for
-	   a session (init_pstree_helper() in its pstree.c) */
+	/* only if necessary: criu cannot change the mount namespace of a
+	   process with a session helper (init_pstree_helper() in its
+	   pstree.c) */
 	if (f->user->mounts != m->root->mounts)
 		makemount_path(m, f->user->mounts, "/", &p->has_mnt_id,
 		    &p->mnt_id);

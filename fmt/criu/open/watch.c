@@ -39,8 +39,8 @@ deleted_mark(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return true if criu can find the watched file with path, or path is
- * "(deleted)" and criu creates the file. The file has inode ino on device dev.
+ * Return true if criu can find the watched file by path, or if path is
+ * "(deleted)" and criu creates the file. The file is inode ino on device dev.
  */
 static bool
 path_isknown(struct criumake *m, const char *path, uint64_t dev, uint64_t ino)
@@ -85,7 +85,7 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct makeopen *f,
 	h->type = (uint32_t)l->v[l->key == OK_MARK ? MARK_TYPE : WATCH_TYPE];
 	for (i = 0; i < l->len && i / 8 < WORDS; i++)
 		h->handle[i / 8] |= (uint64_t)l->bytes[i] << i % 8 * 8;
-	/* criu knows a deleted file by its device and inode */
+	/* criu finds a deleted file by its device and inode */
 	h->path = strcmp(l->text[0], GONE) == 0 ? NULL : l->text[0];
 	if (h->path != NULL) {
 		makemount_path(m, f->user->mounts, h->path, &h->has_mnt_id,

@@ -1,13 +1,14 @@
 /*
  * Early copies of memory, which "snap --to" sends before it stops the
- * processes. The first copy of each process is written as it comes, to images
+ * processes. The first copy of each process is written as it arrives, to images
  * in the subdirectory "early", which becomes the parent of the other images. At
- * the end, kilobytes that have changed since are written to their place there.
+ * the end, kilobytes that have changed since are overwritten at their places
+ * there.
  *
  *	stream	r r z r m	early/pages-1.img	[0][1][ ][3][ ]
  *
- * The place of a kilobyte may hold one that another page refers to. Such a
- * kilobyte is not overwritten; its page is written to the other images, as are
+ * If another page refers to the old kilobyte at such a place, it is not
+ * overwritten. Then the changed page is written to the other images, as are
  * pages that have no place.
  */
 #include "write.h"
@@ -79,7 +80,7 @@ entry_add(struct pagemap *m, const struct pages *e)
 
 /*
  * Write a raw page of an early copy to its image, as the put function of struct
- * pagestore does. Addresses that descend are not accepted.
+ * pagestore does. Do not write a page below the last one that was written.
  */
 int
 early_put(struct criuout *out, const struct image *im, uint64_t addr,
@@ -150,9 +151,9 @@ early_bysource(const struct criuout *out, const struct source *src)
 }
 
 /*
- * Mark the kilobytes of an early image to which extent e refers. The first
- * kilobyte of e is at address addr of a process whose early object is own, or
- * of something else if own is NULL. Those at their own place are not marked.
+ * Mark the kilobytes of an early image to which extent e refers. own is the
+ * early object of the process that has e at address addr, or NULL if e is not
+ * memory of a process with one. Do not mark kilobytes at their own place.
  */
 static void
 extent_mark(const struct criuout *out, struct object *own, uint64_t addr,
@@ -226,8 +227,8 @@ early_ready(struct criuout *out)
 }
 
 /*
- * Find the place in early object o of address addr of memory im, and the number
- * of kilobytes from there on, up to address end, that have a place of the same
+ * Find the place in early object o of address addr of memory im. Also find how
+ * many kilobytes from addr on, up to address end, have a place of the same
  * kind.
  */
 struct early_place
@@ -270,8 +271,8 @@ early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 }
 
 /*
- * Return how many bytes from address addr of memory im on, up to end, can be
- * left in early object o. The result is a number of whole pages.
+ * Return how many bytes of memory im, from address addr up to end, can be left
+ * in early object o. The result is a number of whole pages.
  */
 static uint64_t
 early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
@@ -288,9 +289,9 @@ early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 }
 
 /*
- * Split the entries of the pagemap of object o, which is new, so that the pages
- * that can be left in the early image of its process are in the parent. Return
- * 0, or -1 with errstr set.
+ * Split the entries of the pagemap of object o, which is new. Pages that can be
+ * left in the early image of the process become pages of the parent. Return 0,
+ * or -1 with errstr set.
  */
 int
 early_split(struct criuout *out, struct object *o)
@@ -408,10 +409,10 @@ early_link(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write the pagemaps of the early images, and link the images l to them. With
- * the option lazy, prepare the early images for criu(8) lazy-pages if l has the
- * memory of one process only: several would no longer share pages. Return 0, or
- * -1 with errstr set.
+ * Write the pagemaps of the early images, and make these the parent of the
+ * images l. With the option lazy, prepare the early images for criu(8)
+ * lazy-pages if only one process has memory in l: several would no longer share
+ * pages. Return 0, or -1 with errstr set.
  */
 int
 early_end(struct criuout *out, const struct mades *l)
@@ -428,7 +429,7 @@ early_end(struct criuout *out, const struct mades *l)
 		p = snap_find(out->store.snap, o->proc->pid - EARLY_PID);
 		if (p == NULL || early_find(out, p) != o ||
 		    (f = object_find(out, p)) == NULL)
-			continue;	/* it has ended since */
+			continue;	/* the process has ended */
 		lazy = out->opts->lazy && out->nobject == 1 &&
 		    f->map->page == o->map->page;
 		if (early_write(out, o, f, lazy) == -1)

@@ -1,13 +1,13 @@
 /*
- * Shared by the files that write a directory of CRIU images; each calls only
- * those above it:
+ * Shared by the files that write a directory of CRIU images. Each calls only
+ * files above it:
  *
  *	out.c		the directory
  *	object.c	filling of pages images
  *	early.c		early copies of memory
  *	replay.c	images that came with the snapshot
  *	ghost.c		deleted files
- *	place.c		putting of pages at their offsets
+ *	place.c		writing of pages at their offsets
  *	stack.c		pages images on top of a parent's
  *	write.c		all images of a directory
  *	view.c, viewread.c	images made as they are read

@@ -7,15 +7,15 @@
  * to it; the clone never runs. Memory that a clone does not inherit is copied
  * before the release (gaps.c). Clones are made of all processes or of none
  * (make.c): if one cannot be made, all processes stay stopped until their
- * memory was read.
+ * memory has been read.
  *
  * A clone is a child of its process, which would be left with a zombie; the
  * guard (guard.c) makes the process reap it.
  *
  * A clone may be killed while it is read, as all processes of a container are
- * when its first process dies. A thread of ours waits for such clones all the
- * time: the parent cannot reap a clone before its tracer has waited for it, and
- * the container's first process waits for both (zap_pid_ns_processes of
+ * when its first process dies. A thread of ours therefore waits for such
+ * clones: the parent cannot reap a clone before its tracer has waited for it,
+ * and the container's first process waits for both (zap_pid_ns_processes of
  * kernel/pid_namespace.c). The same holds for a process that was seized, and
  * then left out because it was dumping core.
  */
@@ -84,8 +84,8 @@ ended_reap(pid_t pid, atomic_bool *ended)
 }
 
 /*
- * Reap the threads of process p that have ended. p was left out because it was
- * dumping core, and its threads could not be released.
+ * Reap the threads of process p that have ended. p was seized, and then left
+ * out because it was dumping core.
  */
 static void
 dumped_reap(struct lproc *p)
@@ -114,10 +114,9 @@ clones_reap(void *arg)
 }
 
 /*
- * Start a thread that reaps each clone of set l, and each thread of processes
- * that were left out, when it ends. The thread runs
- * until clones_end() is called. If it cannot be started, clones_end() reaps the
- * clones.
+ * Start a thread that reaps each clone of set l when it ends, and each ended
+ * thread of processes that were left out. It runs until clones_end() is called.
+ * If the thread cannot be started, clones_end() reaps the clones.
  */
 void
 clones_watch(struct live *l)
@@ -174,8 +173,8 @@ clone_lost(struct lproc *p)
 }
 
 /*
- * Return true if pid is a clone that set l, or a set before it, has made. l may
- * be NULL.
+ * Return true if pid is a clone that belongs to set l or to an earlier set of
+ * the same snapshot (opts.before). l may be NULL.
  */
 bool
 live_isclone(const struct live *l, pid_t pid)
@@ -185,7 +184,7 @@ live_isclone(const struct live *l, pid_t pid)
 	for (; l != NULL; l = l->opts.before)
 		TAILQ_FOREACH(p, &l->procs, entry) {
 			head = p->head == NULL ? p : p->head;
-			/* the number of one that was reaped may be reused */
+			/* the ID of a reaped clone may be reused */
 			if (p->clone == pid && (!head->ended ||
 			    proc_state(pid, pid) == 'Z'))
 				return true;

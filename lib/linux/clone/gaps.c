@@ -191,8 +191,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for private mapping v where the clone lacks pages of the process.
- * The clone was made by another process. how says how the file of v is treated;
- * it is TAKE_MEMORY if v has no file.
+ * The clone was made by another process. how is the treatment of the file of v,
+ * or TAKE_MEMORY if v has no file.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)

@@ -318,7 +318,7 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	c.bytes = (record_number(c.rec, "VmPTE") +
 	    record_number(c.rec, "RssAnon") +
 	    record_number(c.rec, "VmSwap")) * KB + nvma * MAPPING + TASK;
-	/* the clones of earlier copies can grow as much */
+	/* the clone in each earlier copy can grow by as much */
 	if (l->opts.early != 0)
 		c.bytes *= l->opts.early;
 	own = record_text(c.rec, "cgroup");

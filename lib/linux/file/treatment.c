@@ -71,9 +71,9 @@ file_isunlinked(const struct vma *v, const struct stat *st)
 }
 
 /*
- * Return how many bytes of an ELF file are to be saved: all, or the beginning
- * as l->opts.heads says. name is its path, or NULL if it is not known, and st
- * its attributes.
+ * Return how many bytes of an ELF file to save: at most ELF_HEAD if
+ * l->opts.heads is set and the file still has a name, otherwise all. name is
+ * the path of the file, or NULL if it is not known. st has its attributes.
  */
 uint64_t
 treatment_length(const struct live *l, const char *name, const struct stat *st)

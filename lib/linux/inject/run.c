@@ -4,14 +4,14 @@
  *
  * After a call the thread is in ptrace's syscall-exit-stop. There the kernel
  * would ignore registers that mean "restart the interrupted call"
- * (-ERESTARTSYS). Therefore it is stopped again with PTRACE_INTERRUPT, as it
- * was at first, before its registers are restored.
+ * (-ERESTARTSYS). Therefore the thread is stopped again with PTRACE_INTERRUPT,
+ * as it was at first, before its registers are restored.
  *
- * Usually these registers say how to restart the call that was interrupted. On
- * arm64 the kernel keeps part of that until the thread resumes, and our calls
- * overwrite it. It is therefore read before the first call of ours. After the
- * last, the thread is stopped at the exit of a call with the same restart code.
- * If we die between, the return frame makes the thread begin its call again.
+ * Usually the registers say how to restart the interrupted call. On arm64 the
+ * kernel also keeps a restart code until the thread resumes, and our calls
+ * overwrite it. Therefore we read it before our first call. After our last
+ * call, we stop the thread at the exit of a call with the same restart code. If
+ * we die in between, the return frame makes the thread begin its call again.
  */
 #include "clock.h"
 #include "run.h"

@@ -57,8 +57,8 @@ struct lthread {
 	   when it is taken, without reading more */
 	bool		 later;
 	struct filelist	 rec; /* owned; finished record of the thread */
-	atomic_bool	 ended;	/* it has ended, and clones_watch() has waited
-				   for it */
+	atomic_bool	 ended;	/* the thread has ended, and "watcher" has
+				   reaped it */
 };
 
 TAILQ_HEAD(lthreads, lthread);
@@ -291,7 +291,7 @@ struct live {
 	struct lproc	*init;	/* borrowed; first process that is the init of a
 				   pid namespace other than ours, or NULL; see
 				   restore/namespace/mntspace.c */
-	bool		 initsought; /* "init" is set */
+	bool		 initsought; /* init_find() has set "init" */
 	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones; see
 				     clone/clone.c */

@@ -287,12 +287,13 @@ is_core(int sig)
 }
 
 /*
- * Check whether thread t of process p has stopped or ended. t must be seized.
- * If our interrupt has stopped t, keep its general registers. If a signal has
- * stopped t, resume t with that signal. If the signal may dump core, interrupt
- * t first: the kernel discards the interrupt when the dump begins (zap_process
- * of fs/coredump.c), while a later one would end the dump. If t has vanished in
- * execve(2), let the first thread of p take its place, as thread_lost() does.
+ * Check whether thread t of process p, which must be seized, has stopped or
+ * ended. If our interrupt has stopped t, keep its general registers. If a
+ * signal has stopped t, resume t with that signal. If the signal may dump core,
+ * first interrupt t: the kernel discards this interrupt when the dump begins
+ * (zap_process of fs/coredump.c), while a later interrupt would end the dump.
+ * If t has vanished in execve(2), let the first thread of p take its place, as
+ * thread_lost() does.
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)

@@ -152,11 +152,11 @@ threads_dumped(struct lproc *p)
 }
 
 /*
- * Return true if process p is dumping core. Its traced threads are then marked
- * HOLD_BUSY, so that nobody interrupts them: a pending interrupt ends the dump,
- * as the pipe to which the kernel writes fails with EINTR. If all threads of p
- * are seized, a dump can only begin after we have passed on the signal that
- * causes it.
+ * Return true if process p is dumping core. Mark its traced threads HOLD_BUSY,
+ * so that nobody interrupts them. An interrupt would end the dump: the write to
+ * the pipe of the core handler would fail with EINTR. If all threads of p are
+ * seized, a dump can begin only after we have passed on the signal that causes
+ * it.
  */
 bool
 threads_dumping(struct lproc *p)

@@ -224,7 +224,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 			return TAKE_FAILED;
 	}
 	file_close(&f);
-	/* carry_note() saves the beginning */
+	/* the beginning of the file is embedded, or is the text */
 	return how == TAKE_FILE && l->opts.heads &&
 	    !file_isunlinked(v, &f.st) ? LEAVE_FILE : how;
 }
@@ -374,7 +374,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	size_t i;
 	int rc;
 
-	/* an early copy must not change while it is read */
+	/* without a clone, memory would change while an early copy reads it */
 	if (t->vma.n == 0 || (l->opts.early != 0 && lp->clone == 0))
 		return 0;
 	memset(&k, 0, sizeof k);
@@ -400,10 +400,11 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 }
 
 /*
- * Store the executable of process lp as the text of process p of snapshot s,
- * even if it was deleted: the whole file, or its beginning as l->opts.heads
- * says. Then add its size to rec, the record of p. If the executable cannot be
- * read, warn the user. Return 0, or -1 with errstr set.
+ * Store the executable of process lp, even if it was deleted, as the text of
+ * process p of snapshot s. treatment_length() decides whether this is the whole
+ * file or its beginning. In the second case, add the file size to rec, the
+ * record of p. If the executable cannot be read, warn the user. Return 0, or -1
+ * with errstr set.
  */
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p,

@@ -1,6 +1,6 @@
 /*
- * Record on which mounts the mapped files of a process are, for a process that
- * may have mapped them before it entered its mount namespace.
+ * Record the mount of each mapped file of a process. The process may have
+ * mapped files before it entered its mount namespace.
  */
 #include "calls.h"
 #include "spaces.h"

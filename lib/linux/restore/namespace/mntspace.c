@@ -246,7 +246,7 @@ record_find(const struct lproc *p, const char *name)
 }
 
 /*
- * Set l->init.
+ * Set l->init on the first call.
  */
 static void
 init_find(struct live *l)
@@ -284,10 +284,10 @@ is_beside(const struct filelist *rec, const struct lproc *p)
 
 /*
  * Add to rec, the record of process p, what is needed to re-create the mount
- * namespace of p (snap-linux(6), mounts). Do nothing if l has no init with
- * which it is re-created, or if it is the namespace of the init, whose record
- * has the mounts. Leave out the mounts if the namespace is ours, or if l has
- * recorded it for an earlier process. p must be stopped.
+ * namespace of p (snap-linux(6), mounts). p must be stopped. Do nothing if l
+ * has no init, or if p is not the init but in its mount namespace. Record the
+ * mounts only if the namespace is not ours, and not yet recorded for another
+ * process.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)
