@@ -35,7 +35,7 @@ proc_serve(struct serving *s)
 	enum { LEAST = 4096 };	/* minimum free space for a read, in bytes */
 	uint8_t *to;
 	size_t room;
-	ssize_t n;
+	ssize_t n = 0;
 	int fd;
 
 	fd = open(s->arg, O_RDONLY | O_CLOEXEC | O_NOCTTY);
