@@ -3,12 +3,8 @@
  */
 #include "worker.h"
 
-#include <sys/resource.h>
-
-#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /*
@@ -60,23 +56,4 @@ workers_run(size_t n, void *(*fn)(void *), void *arg)
 	(void)fn(arg);
 	for (i = 0; i < made; i++)
 		pthread_join(thread[i], NULL);
-}
-
-/*
- * Set the nice value of all threads of this process. Threads that they start
- * inherit it. Ignore errors: lowering the value may need CAP_SYS_NICE.
- */
-void
-workers_nice(int nice)
-{
-	const struct dirent *e;
-	DIR *d;
-
-	if ((d = opendir("/proc/self/task")) == NULL)
-		return;
-	while ((e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			(void)setpriority(PRIO_PROCESS,
-			    (id_t)strtoul(e->d_name, NULL, 10), nice);
-	closedir(d);
 }

@@ -12,6 +12,5 @@ enum { MAX_WORKERS = 17 };	/* maximum number of threads at a time */
 int		 processors_count(void);
 int		 worker_start(pthread_t *t, void *(*fn)(void *), void *arg);
 void		 workers_run(size_t n, void *(*fn)(void *), void *arg);
-void		 workers_nice(int nice);
 
 #endif

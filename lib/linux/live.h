@@ -14,10 +14,11 @@ int		 live_members(struct live *l, bool *grew);
 /* freeze.c */
 void		 live_release(struct live *l);
 
-/* freeze.c: run at real-time priority while processes are stopped */
+/* priority.c */
 void		 live_boost(struct live *l);
 void		 live_unboost(struct live *l);
 void		 live_yield(struct live *l);
+void		 live_unyield(struct live *l);
 
 /* settle.c: decide which of the stopped processes are taken */
 void		 live_settle(struct live *l);

@@ -232,7 +232,7 @@ struct steps {
 };
 
 struct sched_boost {		/* real-time scheduling during the stop; see
-				   linux/freeze.c */
+				   linux/priority.c */
 	pid_t		 tid;	/* thread with real-time priority; 0: none */
 	int		 policy; /* scheduling policy to be restored; see
 				    sched(7) */
