@@ -60,8 +60,8 @@ static int
 lazy_start(struct receiving *r)
 {
 	struct buf b = { 0 };
+	char c, *command;
 	int ready[2], rc;
-	char c;
 
 	if (pipe2(ready, O_CLOEXEC) == -1)
 		return errstr_sys("criu");
@@ -70,16 +70,15 @@ lazy_start(struct receiving *r)
 	buf_puts(&b, "/" EARLY_DIR " -W ");
 	shell_word(&b, r->dir);
 	buf_printf(&b, " -v1 -o lazy.log --status-fd %d", ready[1]);
-	buf_add(&b, "", 1);
-	rc = buf_check(&b);
+	rc = (command = buf_text(&b)) == NULL ? -1 : 0;
 	if (rc == 0 && (r->lazy = fork()) == -1)
 		rc = errstr_sys("criu");
 	if (rc == 0 && r->lazy == 0) {
 		(void)fcntl(ready[1], F_SETFD, 0);
-		criu_exec(r, (char *)b.data);
+		criu_exec(r, command);
 	}
 	close(ready[1]);
-	buf_free(&b);
+	free(command);
 	if (rc == 0 && read(ready[0], &c, 1) != 1)
 		rc = errstr_set("criu lazy-pages failed");
 	close(ready[0]);
@@ -95,6 +94,7 @@ criu_start(struct receiving *r, const struct buf *command)
 {
 	struct buf b = { 0 };
 	int said[2], go[2], rc;
+	char *script;
 
 	if (pipe2(said, O_CLOEXEC) == -1 || pipe2(go, O_CLOEXEC) == -1)
 		return errstr_sys("criu");
@@ -105,16 +105,15 @@ criu_start(struct receiving *r, const struct buf *command)
 	    said[1], go[0],
 	    (int)strcspn((const char *)command->data, "\n"),
 	    (const char *)command->data, getpid());
-	buf_add(&b, "", 1);
-	rc = buf_check(&b);
+	rc = (script = buf_text(&b)) == NULL ? -1 : 0;
 	if (rc == 0 && memmem(command->data, command->len, LAZY,
 	    strlen(LAZY)) != NULL)
 		rc = lazy_start(r);
 	if (rc == 0 && (r->criu = fork()) == -1)
 		rc = errstr_sys("criu");
 	if (rc == 0 && r->criu == 0)
-		criu_exec(r, (char *)b.data);
-	buf_free(&b);
+		criu_exec(r, script);
+	free(script);
 	return rc;
 }
 

@@ -37,17 +37,17 @@ command_print(const char *dir, const struct criuopts *o)
 {
 	const unsigned int need = *o->need;
 	struct buf b = { 0 };
-	int rc;
+	char *text;
+	int rc = 0;
 
 	if (!(need & CRIU_MADE))
 		return 0;
 	criu_command(&b, dir, need, o->words);
-	buf_add(&b, "", 1);
-	rc = buf_check(&b);
-	if (rc == 0 && (puts(text_sanitize((char *)b.data)) == EOF ||
-	    fflush(stdout) == EOF))
+	if ((text = buf_text(&b)) == NULL)
+		return -1;
+	if (puts(text_sanitize(text)) == EOF || fflush(stdout) == EOF)
 		rc = errstr_sys("standard output");
-	buf_free(&b);
+	free(text);
 	return rc;
 }
 

@@ -352,6 +352,10 @@ bool		 makemount_space(const struct criumake *);
 const char	*makemount_below(const struct criumake *);
 bool		 makemount_archive(const struct criumake *,
 		    const struct makemount *, struct recfile *);
+struct makemount *makemount_find(const struct makemounts *, uint64_t);
+bool		 makemount_iswhole(const struct makemount *);
+
+/* mountpath.c */
 bool		 makemount_lacks(const struct criumake *, uint64_t);
 bool		 makemount_isqueues(const struct criumake *,
 		    const struct maketask *, const char *);

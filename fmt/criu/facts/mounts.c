@@ -86,8 +86,8 @@ outside_find(struct makemounts *l, struct makemount *t)
 /*
  * Return the mount of l with this ID, or NULL if there is none.
  */
-static struct makemount *
-mount_find(const struct makemounts *l, uint64_t id)
+struct makemount *
+makemount_find(const struct makemounts *l, uint64_t id)
 {
 	return SEEK(l->v, l->n, x->id == id);
 }
@@ -110,8 +110,11 @@ makemount_archive(const struct criumake *m, const struct makemount *t,
 	return false;
 }
 
-static bool
-is_whole(const struct makemount *t)
+/*
+ * Return true if the root of mount t is the root of its file system.
+ */
+bool
+makemount_iswhole(const struct makemount *t)
 {
 	return strcmp(t->root, "/") == 0;
 }
@@ -126,9 +129,10 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 	const struct makemounts *l = &m->inside;
 	struct recfile f;
 
-	if (!is_whole(t))
-		return SEEK(l->v, l->n, x->dev == t->dev && is_whole(x) &&
-		    x->outside == NULL && !x->left) != NULL ? NULL :
+	if (!makemount_iswhole(t))
+		return SEEK(l->v, l->n, x->dev == t->dev &&
+		    makemount_iswhole(x) && x->outside == NULL &&
+		    !x->left) != NULL ? NULL :
 		    "part of a file system that is mounted nowhere else";
 	if (t->code == 0)
 		return "it is mounted nowhere else, and criu cannot create it";
@@ -173,7 +177,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 	size_t n;
 	int rc;
 
-	parent = mount_find(l, t->parent);
+	parent = makemount_find(l, t->parent);
 	n = strlen(t->root);
 	why = NULL;
 	if (parent != NULL && parent->left)
@@ -280,8 +284,9 @@ top_judge(struct criumake *m)
 }
 
 /*
- * Read the mounts of the namespaces of all processes. Set the member "mounts"
- * of each process. Number the namespaces, that of the root process first.
+ * Read the mounts of the mount namespaces of all processes. Set the member
+ * "mounts" of each process. Give each namespace an ID. The root process's
+ * namespace gets MADE_ID.
  */
 static int
 spaces_read(struct criumake *m)
@@ -307,10 +312,8 @@ spaces_read(struct criumake *m)
 			return -1;
 		t->mounts = in;
 	}
-	for (i = 0; i < m->inside.n; i++)
-		if (m->inside.v[i].top && m->inside.v[i].in->mountsid ==
-		    MADE_ID)
-			m->inside.top = &m->inside.v[i];
+	m->inside.top = SEEK(m->inside.v, m->inside.n, x->top &&
+	    x->in->mountsid == MADE_ID);
 	return 0;
 }
 
@@ -336,7 +339,7 @@ makemount_read(struct criumake *m)
 	/* mounts of whole file systems first, since others are bound from
 	   them */
 	for (i = 0; i < 2 * m->inside.n; i++)
-		if (is_whole(&m->inside.v[i % m->inside.n]) ==
+		if (makemount_iswhole(&m->inside.v[i % m->inside.n]) ==
 		    (i < m->inside.n) && mount_judge(m,
 		    &m->inside.v[i % m->inside.n]) == -1)
 			return -1;
@@ -372,132 +375,4 @@ makemount_below(const struct criumake *m)
 	o = SEEK(m->outside.v, m->outside.n, x->parent == top->outside_id &&
 	    x->id != top->outside_id && path_isbelow(x->point, top->outside));
 	return o == NULL ? NULL : o->point;
-}
-
-/*
- * Return true if the mount namespaces that criu creates lack the mount with
- * this ID, because it was in another namespace or is left out. Return false if
- * id is 0 (unknown), or if criu creates no mount namespace.
- */
-bool
-makemount_lacks(const struct criumake *m, uint64_t id)
-{
-	const struct makemount *t;
-
-	if (!makemount_space(m) || id == 0)
-		return false;
-	t = mount_find(&m->inside, id);
-	return t == NULL || t->left;
-}
-
-/*
- * Return the mount that path is on, among the mounts that the record of in
- * lists. Return NULL if criu creates no mount namespace.
- */
-static const struct makemount *
-path_mount(const struct criumake *m, const struct maketask *in,
-    const char *path)
-{
-	const struct makemount *t, *best;
-	size_t i;
-
-	for (i = 0, best = NULL; makemount_space(m) && i < m->inside.n; i++) {
-		t = &m->inside.v[i];
-		if (t->in == in && !t->left && path_isbelow(path, t->point) &&
-		    (best == NULL || strlen(t->point) >= strlen(best->point)))
-			best = t;
-	}
-	return best;
-}
-
-/*
- * Return true if path is on a file system for POSIX message queues. in is as in
- * path_mount().
- */
-bool
-makemount_isqueues(const struct criumake *m, const struct maketask *in,
-    const char *path)
-{
-	const struct makemount *t = path_mount(m, in, path);
-
-	return t != NULL && t->code == MAKEMQUEUE;
-}
-
-/*
- * Return true if path, as seen in the namespace of the mount with this ID, is
- * on another mount, which covers the file. Return false if id is unknown.
- */
-bool
-makemount_covers(const struct criumake *m, uint64_t id, const char *path)
-{
-	const struct makemount *t;
-
-	t = makemount_space(m) ? mount_find(&m->inside, id) : NULL;
-	return t != NULL && path_mount(m, t->in, path) != t;
-}
-
-/*
- * Return true if a process to restore, or one of its threads, has the number
- * pid in its pid namespace.
- */
-static bool
-is_number(const struct criumake *m, uint32_t pid)
-{
-	const struct maketask *t;
-	size_t i;
-
-	for (i = 0; i < m->norder; i++)
-		for (t = m->order[i]; t != NULL; t = t->thread)
-			if (t->pid == pid)
-				return true;
-	return false;
-}
-
-/*
- * If path is the directory of an ended process in a proc file system that criu
- * mounts, or is below it, return the number of the process. Otherwise return 0.
- * in is as in path_mount().
- */
-uint32_t
-makemount_dead(const struct criumake *m, const struct maketask *in,
-    const char *path)
-{
-	const struct makemount *t = path_mount(m, in, path);
-	const char *rest;
-	uint32_t pid;
-	int n;
-
-	if (t == NULL || t->code != MAKEPROC || t->outside != NULL ||
-	    !is_whole(t))
-		return 0;
-	rest = path + (strcmp(t->point, "/") == 0 ? 0 : strlen(t->point));
-	return sscanf(rest, "/%" SCNu32 "%n", &pid, &n) != 1 ||
-	    (rest[n] != '/' && rest[n] != '\0') || is_number(m, pid) ? 0 : pid;
-}
-
-/*
- * Return the process whose record lists the mount with this ID. If id is
- * unknown, return the process whose record lists the mounts of t.
- */
-const struct maketask *
-makemount_in(const struct criumake *m, uint64_t id, const struct maketask *t)
-{
-	const struct makemount *found = mount_find(&m->inside, id);
-
-	return found == NULL ? t->mounts : found->in;
-}
-
-/*
- * Set *id to the ID of the mount that path is on, and *has to true. in is as in
- * path_mount(). If criu creates no mount namespace, set *has to false and leave
- * *id alone.
- */
-void
-makemount_path(const struct criumake *m, const struct maketask *in,
-    const char *path, protobuf_c_boolean *has, int32_t *id)
-{
-	const struct makemount *t = path_mount(m, in, path);
-
-	if ((*has = t != NULL))
-		*id = (int32_t)t->id;
 }

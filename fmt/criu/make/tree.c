@@ -81,25 +81,25 @@ static int
 root_find(struct criumake *m)
 {
 	uint64_t *pid, root = m->opts->root;
-	struct buf names = { 0 };
+	struct buf b = { 0 };
+	char *names;
 	size_t i, n;
 	int rc;
 
 	if (maketree_roots(m, &pid, &n) == -1)
 		return -1;
 	for (i = 0; i < n; i++)
-		buf_printf(&names, "%s%" PRIu64, i == 0 ? "" : ", ", pid[i]);
-	buf_add(&names, "", 1);
-	rc = buf_check(&names);
+		buf_printf(&b, "%s%" PRIu64, i == 0 ? "" : ", ", pid[i]);
+	rc = (names = buf_text(&b)) == NULL ? -1 : 0;
 	if (rc == 0 && root == 0 && n == 0)
 		rc = errstr_set("no root process: every process has its parent "
 		    "in the snapshot");
 	else if (rc == 0 && root == 0 && n > 1)
 		rc = errstr_set("several process trees, but only one can be "
-		    "restored; use -p with one of %s", (char *)names.data);
+		    "restored; use -p with one of %s", names);
 	else if (rc == 0 && root == 0)
 		root = pid[0];
-	buf_free(&names);
+	free(names);
 	free(pid);
 	m->root = maketask_find(m, root);
 	if (rc == 0 && (m->root == NULL || !proc_isprocess(m->root->proc)))

@@ -44,17 +44,13 @@ int
 ksyms_load(struct ksyms *k, const char *path)
 {
 	struct buf b = { 0 };
+	char *text;
 
 	if (full_readfile(AT_FDCWD, path, &b) == -1) {
 		buf_free(&b);
 		return errstr_sys("%s", path);
 	}
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == -1) {
-		buf_free(&b);
-		return -1;
-	}
-	if (ksyms_parse(k, (char *)b.data) == -1)
+	if ((text = buf_text(&b)) == NULL || ksyms_parse(k, text) == -1)
 		return -1;
 	SORT(k->sym, k->n, ksym_cmp);
 	return 0;
