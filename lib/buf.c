@@ -140,16 +140,16 @@ buf_text(struct buf *b)
 }
 
 /*
- * Call tell(arg, text) with the text in b; tell may be NULL. Leave b empty.
- * Return 0, or -1 with errstr set.
+ * Call report(arg, text) with the text in b, unless report is NULL. Leave b
+ * empty. Return 0, or -1 with errstr set.
  */
 int
-buf_tell(struct buf *b, void (*tell)(void *, const char *), void *arg)
+buf_report(struct buf *b, void (*report)(void *, const char *), void *arg)
 {
 	char *s;
 
-	if ((s = buf_text(b)) != NULL && tell != NULL)
-		tell(arg, s);
+	if ((s = buf_text(b)) != NULL && report != NULL)
+		report(arg, s);
 	free(s);
 	return s == NULL ? -1 : 0;
 }

@@ -70,8 +70,8 @@ void		 buf_printf(struct buf *b, const char *fmt, ...)
 void		 buf_hex(struct buf *b, const void *data, size_t n);
 int		 buf_check(const struct buf *b);
 char		*buf_text(struct buf *b);
-int		 buf_tell(struct buf *b, void (*tell)(void *, const char *),
-		    void *arg);
+int		 buf_report(struct buf *b,
+		    void (*report)(void *, const char *), void *arg);
 void		 buf_free(struct buf *b);
 void		 shell_word(struct buf *b, const char *s);
 

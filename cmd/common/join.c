@@ -11,7 +11,7 @@ static struct progress progress;
  * Return 1 if p is not an early copy. This is a snap_want function.
  */
 static int
-is_last(void *arg, struct snap *s, struct proc *p)
+is_final(void *arg, struct snap *s, struct proc *p)
 {
 	(void)arg;
 	(void)s;
@@ -32,7 +32,7 @@ early_leave(struct snap *s)
 		live |= proc_file(s->proc[i], "proc") != NULL;
 		early |= proc_isearly(s->proc[i]);
 	}
-	return live && early ? snap_keep(s, is_last, NULL) : s;
+	return live && early ? snap_keep(s, is_final, NULL) : s;
 }
 
 /*

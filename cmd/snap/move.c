@@ -39,7 +39,7 @@ uring_say(pid_t pid, const char *fd)
 			*comm = '\0';
 		fclose(f);
 	}
-	/* the same message as that of criu_check() */
+	/* criu_check() prints the same message */
 	snprintf(text, sizeof text, "process %d, descriptor %s: %s: %s: cannot "
 	    "be restored (snapload -f io_uring leaves it out)", pid, fd,
 	    criu_uring(comm), uring);
@@ -158,10 +158,7 @@ say_pids(const char *text, const struct buf *pids)
 
 	buf_puts(&b, text);
 	buf_add(&b, pids->data, pids->len);
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		say(NULL, (const char *)b.data);
-	buf_free(&b);
+	(void)buf_report(&b, say, NULL);
 }
 
 /*

@@ -6,9 +6,9 @@
  *	pid N		a process ID
  *	file PATH	a file that must exist
  *
- * A process in another PID namespace has no pid line, and a process in another
- * mount namespace has no file lines: what it needs is restored with it, or
- * cannot be seen from here.
+ * There is no pid line for a process in another PID namespace, and no file line
+ * for a process in another mount namespace. The namespace and its files are
+ * restored with the process, or cannot be seen from here.
  */
 #include "job.h"
 

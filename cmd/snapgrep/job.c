@@ -358,8 +358,8 @@ search_worker(struct search *s)
 }
 
 /*
- * Print what was not searched: kilobytes that could not be read, and places
- * where the search was abandoned because it took too long.
+ * Print how many kilobytes could not be read, and at which places the search
+ * was abandoned because it took too long.
  */
 void
 search_warn(const struct search *s)

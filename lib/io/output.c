@@ -159,9 +159,9 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * If o writes frames and does not compress, return true. What is then appended
- * is counted and summed, but not written, until output_unmute() is called.
- * Otherwise return false.
+ * Make o count and sum the bytes that are appended to it, but not write them,
+ * until output_unmute() is called. Return false, with nothing changed, if o
+ * writes no frames or compresses.
  */
 bool
 output_mute(struct output *o)
@@ -174,8 +174,8 @@ output_mute(struct output *o)
 }
 
 /*
- * Write a frame of type letter with the n bytes at data in place of what was
- * appended to o since output_mute().
+ * Write a frame of type letter with the n bytes at data. It replaces the bytes
+ * that were appended to o since output_mute().
  */
 void
 output_unmute(struct output *o, char letter, const void *data, size_t n)

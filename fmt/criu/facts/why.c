@@ -259,7 +259,7 @@ since_print(const struct criumake *m)
 			    since[i].what);
 		last = since[i].version;
 	}
-	return buf_tell(&b, m->opts->note, m->opts->arg);
+	return buf_report(&b, m->opts->note, m->opts->arg);
 }
 
 /*
@@ -294,7 +294,7 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 	else if (r->kind != WHY_NEVER)
 		buf_printf(&b, ": cannot be restored (%s-f %s leaves it out)",
 		    o->check ? "snapload " : "", word[r->kind]);
-	return buf_tell(&b, o->warn, o->arg);
+	return buf_report(&b, o->warn, o->arg);
 }
 
 /*

@@ -1,8 +1,8 @@
 /*
  * Write open namespaces (setns(2)) as CRIU images. An image contains a
  * namespace ID; criu opens the namespace of a process that has this ID. If criu
- * creates a namespace of the same kind (namespace/spaces.c), the ID is that of
- * the new one. Otherwise the open namespace is the one that criu is in, and the
+ * creates a namespace of this kind (namespace/spaces.c), use the ID of the new
+ * one. Otherwise the open namespace is the one that criu is in, and the
  * restored processes get an ID for it.
  */
 #include "open.h"

@@ -47,7 +47,7 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 	    "snapload -p with", n);
 	for (i = 0; i < n; i++)
 		buf_printf(&b, "%s %" PRIu64, i == 0 ? "" : ",", root[i]);
-	return buf_tell(&b, o->note, o->arg);
+	return buf_report(&b, o->note, o->arg);
 }
 
 /*

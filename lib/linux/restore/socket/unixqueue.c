@@ -27,8 +27,8 @@ queue_spend(uint64_t *budget, uint64_t n)
 /*
  * Append packet p to b; nth is its index in the queue. Append its sender and
  * descriptors to the record of t. data has the bytes of the packet, followed by
- * its descriptors. *sender is the sender of the previous packet, and is set to
- * that of p.
+ * its descriptors. *sender is the sender of the previous packet; set it to the
+ * sender of p.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
