@@ -34,7 +34,7 @@ handler_lacks() {
 
 # handler_begin: end this test here where it may not be set; else put back what
 # was there, however this test ends.  The process that waits for that is in a
-# session of its own: timeout(1) kills the group of the test.
+# session of its own: tests/one kills the group of the test.
 handler_begin() {
 	local why
 

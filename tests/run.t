@@ -32,6 +32,10 @@ file lacks <<'END'
 until_true() { return 1; }
 target false
 END
+file hangs <<'END'
+echo "ok 1 - so far"
+sleep 1000
+END
 export tests
 is "$(runs good.t; echo "$rc")" "1 passed, 0 failed, 0 skipped
 0" "one that passes"
@@ -47,6 +51,12 @@ is "$(runs lacks.t good.t; echo "$rc")" \
 lacks.t: 0 planned, 1 ran
 1 passed, 1 failed, 0 skipped
 1" "one whose target does not start"
+is "$(EACH=1 runs hangs.t good.t; echo "$rc")" \
+    "hangs.t: not ok - it printed nothing for 1 seconds
+hangs.t: 0 planned, 2 ran
+2 passed, 1 failed, 0 skipped
+1" "one that hangs"
+is "$(pgrep -f "$tmp/hangs.t")" "" "it has ended"
 
 # says NAME WORD ...: a test with that line, which writes when it begins and ends
 says() {
@@ -74,4 +84,4 @@ is "$(runs plain.t one.t)" "1 passed, 0 failed, 0 skipped" \
 says wrong everything
 is "$(runs wrong.t; echo "$rc $(grep -c "wrong.t everything" "$tmp/out")")" \
     "1 1" "a word that is not known"
-finish 8
+finish 10

@@ -21,14 +21,15 @@ set -u
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # How many times longer all may take than on a machine that is not emulated.
 export TIMEFACTOR=${TIMEFACTOR:-1}
-case $TIMEFACTOR:$PATH in
-1:* | *:"$tests/slow":*) ;;
+case $PATH in
+"$tests/slow":*) ;;
 *) PATH=$tests/slow:$PATH ;;
 esac
+# shellcheck source=tests/slow/busy
+. "$tests/slow/busy"
 # A test that hangs is a test that fails.
 if [ -z "${TAP_BOUNDED-}" ]; then
-	export TAP_BOUNDED=1
-	exec timeout -k 5 300 bash "$0"
+	exec "$tests/one" "$0"
 fi
 unset TAP_BOUNDED
 BUILD=${BUILD:-build}
@@ -190,16 +191,19 @@ finish() {
 	exit $((failed > 0))
 }
 
-# Poll for up to ten seconds, of a machine that is not slow, until a command
-# succeeds.
+# Poll until a command succeeds, for up to ten seconds of a machine that is
+# neither slow nor busy.
 until_true() {
-	local i
+	local i left=$((200 * TIMEFACTOR))
 
-	for ((i = 0; i < 200 * TIMEFACTOR; i++)); do
+	for ((i = left; left > 0; left--)); do
 		if "$@" >/dev/null 2>&1; then
 			return 0
 		fi
 		sleep 0.05
+		if ((left == 1)); then
+			left=$((i * ($(busy) - 1) + 1)) i=0
+		fi
 	done
 	return 1
 }
@@ -369,8 +373,8 @@ resident() {
 	    /proc/"$1"/smaps_rollup 2>/dev/null
 }
 
-# From here on, run targets and snap as the user nobody; where snap is must
-# be open to him.
+# From here on, run targets and snap as the user nobody, who must be able to
+# enter the folder of snap and to write into TMPDIR.
 as_nobody() {
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	mkdir "$tmp/bin"
@@ -378,6 +382,7 @@ as_nobody() {
 	chmod 755 "$tmp/bin"
 	BUILD=$tmp/bin
 	targets=$tmp/bin
+	export TMPDIR=$tmp/pub
 }
 
 is_root() {
