@@ -24,7 +24,7 @@ EOF
 
 # got FILE: the same of what is carried
 got() {
-	python3 "$tests/snap6/unsnap.py" "$1" | awk '
+	python3 "$tests/snap6/oracle.py" "$1" | awk '
 	    $1 == "process" { carried = $2 > 4194304 }
 	    $1 == "text" && carried { print $3, $4 }' | sort
 }

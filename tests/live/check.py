@@ -4,7 +4,7 @@
 usage: check.py [-ao] SNAPSHOT PID LINES
 
 LINES is a file with what a target printed (tests/targets/target.h), PID
-its process. Every page is read by unsnap's reader, and the stream must
+its process. Every page is read by oracle.py's reader, and the stream must
 keep the rules of our writer. Prints what is wrong, and exits 1 if
 anything is.
 

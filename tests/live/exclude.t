@@ -56,7 +56,7 @@ is "$? $(found both.snap)" "0 ${all% P T E } " "snapcat -x of two"
 for s in some l z cat pipe both; do
 	"$BUILD/snapls" -c $s.snap >list 2>err
 	is "$? $(cat err)" "0 " "$s: it is whole, and so are index and sums"
-	try "$s: rules" python3 "$tests/snap6/unsnap.py" -c $s.snap
+	try "$s: rules" python3 "$tests/snap6/oracle.py" -c $s.snap
 done
 
 # It is told.

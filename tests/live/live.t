@@ -13,9 +13,9 @@ no_children() {
 	[ "$(children "$1")" -eq 0 ]
 }
 
-# What unsnap tells of text and memory.
+# What oracle.py tells of text and memory.
 pages() {
-	python3 "$tests/snap6/unsnap.py" "$1" | grep -aE '^(text|mem) '
+	python3 "$tests/snap6/oracle.py" "$1" | grep -aE '^(text|mem) '
 }
 
 # on one processor: the kernel notes in memory on which a thread runs, rseq(2)

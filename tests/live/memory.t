@@ -131,7 +131,7 @@ snap -o "$tmp/snap" "$pid"
 check "$tmp/snap" "$pid" "memory of a deleted executable"
 crc=$(python3 -c 'import sys, zlib; d = open(sys.argv[1], "rb").read()
 print(len(d), "%08x" % zlib.crc32(d))' "$targets/odd")
-is "$(python3 "$tests/snap6/unsnap.py" "$tmp/snap" | sed -n "/^text/{p;q}")" \
+is "$(python3 "$tests/snap6/oracle.py" "$tmp/snap" | sed -n "/^text/{p;q}")" \
     "text 0 $crc" "text of a deleted executable"
 
 # What is there but cannot be had.
@@ -176,7 +176,7 @@ target setarch -R "$targets/odd"
 snap -o "$tmp/snap" "$pid"
 at=$(sed -n 's/-.*\[vvar.*//p' "/proc/$pid/maps" | head -1)
 if [ -n "$at" ]; then
-	python3 "$tests/snap6/unsnap.py" -x "$pid" "0x$at" 1 "$tmp/snap" \
+	python3 "$tests/snap6/oracle.py" -x "$pid" "0x$at" 1 "$tmp/snap" \
 	    >/dev/null 2>&1
 	is $? 1 "[vvar] is not in the snapshot"
 else

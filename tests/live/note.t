@@ -46,7 +46,7 @@ for line in sys.stdin:
     if o["type"] == "process":
         print(o["part"], o["origin"] and o["origin"]["pid"], end=" ")')" \
     "0 None 1 $first 1 $pid " "and where each process is from"
-try "the rules are kept" python3 "$tests/snap6/unsnap.py" -c c.snap
+try "the rules are kept" python3 "$tests/snap6/oracle.py" -c c.snap
 
 # What is no line of text.
 long=$(printf '%1001s' x)

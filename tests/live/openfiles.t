@@ -123,7 +123,7 @@ target unshare -i python3 "$tmp/sysv.py" B
 snap -o "$tmp/snap" "$one" "$pid"
 got=
 for p in "$one" "$pid"; do
-	got="$got $(python3 "$tests/snap6/unsnap.py" -x "$p" \
+	got="$got $(python3 "$tests/snap6/oracle.py" -x "$p" \
 	    "$(sed -n 's/^at //p' "${lines_of[$p]}")" 4 "$tmp/snap")"
 done
 is "$got" " AAAA BBBB" "System V shared memory of two IPC namespaces"

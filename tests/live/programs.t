@@ -20,7 +20,7 @@ program() {
 		bad=$((bad + (rc != 0)))
 	done
 	is "$bad $err" "0 " "$what: taken"
-	try "$what: rules" python3 "$tests/snap6/unsnap.py" -c "$tmp/snap"
+	try "$what: rules" python3 "$tests/snap6/oracle.py" -c "$tmp/snap"
 	"$BUILD/snapls" -lv "$tmp/snap" >"$tmp/list"
 	ok $? "$what: listed"
 	let_go "$pid" "$what: let go"

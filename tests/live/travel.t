@@ -32,7 +32,7 @@ is "$rc $err" "0 " "two of them again"
     2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 " "merged"
 gunzip <"$tmp/both.gz" >"$tmp/both"
-try "the rules of Plan 9" python3 "$tests/snap6/unsnap.py" -c "$tmp/both"
+try "the rules of Plan 9" python3 "$tests/snap6/oracle.py" -c "$tmp/both"
 try "snapls -c" "$BUILD/snapls" -c "$tmp/both.gz"
 is "$("$BUILD/snapls" "$tmp/both.gz" | tail -n 1 | awk '{ print $2 }')" 12 \
     "twelve processes are in it"

@@ -3,12 +3,11 @@
 
 usage: corpus.py DIRECTORY
 
-It writes three folders: good/ has valid streams; linux/ valid streams whose
-Linux record is malformed; bad/ malformed ones. Each has NAME.snap, which may be
-compressed, and NAME.json. README there says what is in a .json file.
+It writes three folders; README there says what is in them. A stream may be
+compressed.
 
 What is found in a good stream comes from snapls --records and the bytes of the
-stream. "unsnap.py -j" makes the same from the second reader; corpus.t compares.
+stream. corpus.t compares it with what unsnap.py finds.
 """
 
 import ctypes
@@ -29,22 +28,35 @@ BUILD = os.path.join(HERE, '..', '..', os.environ.get('BUILD', 'build'))
 sys.path.append(os.path.join(HERE, '..', '..', 'lib', 'snap'))
 
 from reader import Fault, Reader
+from rules import harmless
 from snapasm import assemble
 import trailer
+from xxh3 import xxh3
 
+ZSTD = bytes.fromhex('28b52ffd')
 README = '''\
 Streams of snap(6), and what a reader must find in them.  The page snap(6) says
-what all of this means.  NAME.snap is a stream; if it begins as gzip or zstd
-files do, it is to be decompressed first.  NAME.json has these members:
+what all of this means.
+
+	good/	valid streams
+	linux/	valid streams in which a Linux record is malformed
+	bad/	malformed streams
+
+NAME.snap is a stream; if it begins as gzip or zstd files do, decompress it
+first.  NAME.json has these members:
 
 	about		why the stream is here
 	bytes, sha256	of the stream, decompressed
-	refused		null, or why and where a reader must refuse the stream;
-			all other members are missing then.  "at" is the first
-			byte of the smallest thing that is wrong, or the end of
-			the input if something is missing there; "record" is the
-			start of its record.  A reader may report any byte from
-			there on
+	refused		null, or why and where a reader must refuse something:
+			in bad/ the stream, in linux/ the Linux record of the
+			process "pid".  "at" is the first byte of the smallest
+			thing that is wrong: a number, if what it announces is
+			more than the rest of the input; the end of the input,
+			if something else is missing there.  "record" is the
+			start of its record.  A reader may report "at" or any
+			byte after it.  A stream in bad/ has no further members.
+			If its compression is damaged, it has no bytes and no
+			sha256 either, and "at" counts in the file
 	header		the first line
 	records		process ID, type, offset and length of each record; not
 			of a trailer, and not of what was one
@@ -52,20 +64,21 @@ files do, it is to be decompressed first.  NAME.json has these members:
 	processes	in the order in which they first appear:
 	    files	the data records that are in force
 	    linux	the files of the Linux record, in their order; null if
-			there is none.  In linux/, "refused" is in its place:
-			"at" counts from the start of the data
+			there is none, or if it is malformed
 	    text, mem	the segments, in the order of the stream, without empty
 			ones.  "pages" are pairs: how many pages of equal bytes
 			follow one another, and their hash
-	    visible	the memory after all sections: ranges that do not
-			overlap, at addresses that ascend
+	    visible	the memory after all records: ranges that do not
+			overlap, at addresses that ascend.  Ranges that touch
+			are one range
 
-Two readers agree on all of it, the library and tests/snap6/unsnap.py.  The
-second one shares no code with the first, but its authors knew the library: that
-the page alone is enough for a reader is not shown.
+Two readers agree on all of it: the library, and tests/snap6/unsnap.py.  The
+second one was written from the page alone, by an author who had not seen the
+library.  Where it had to guess, the page has been mended.
 
 Hashes are SHA-256.  Addresses are strings in hexadecimal: many programs do not
-read numbers of 64 bits in JSON.
+read numbers of 64 bits in JSON.  In the first line and in types, each byte is
+one character; names in a Linux record are UTF-8.
 '''
 
 
@@ -78,79 +91,56 @@ def pages(contents):
             itertools.groupby(map(sha, contents))]
 
 
-def printable(name):
-    try:
-        return not re.search('[\0-\x1f\x7f-\x9f]', name.decode())
-    except UnicodeDecodeError:
-        return False
-
-
 def linux(data):
-    """The files of a Linux record, and what is wrong with it, or None."""
-    if not data.startswith(b'linux '):
-        return None, None
+    """The files of a Linux record; or where it is malformed, and why."""
     line = data.find(b'\n') + 1
-    if not re.fullmatch(rb'linux [^ ]+ 1\n', data[:line]):
-        return [], (0, 'the first line')
-    at, files, seen = line, [], set()
+    if not re.fullmatch(rb'linux .+ 1\n', data[:line]):
+        return 0, 'the first line'
+    at, files, taken = line, [], set()
     while at < len(data):
         field = re.match(rb'([^\n]*)\n( *\d+ *)', data[at:])
         name = field and field.group(1)
         if not field or len(data) < at + len(name) + 13:
-            return files, (at, 'no name and length')
+            return at, 'no name and length'
         number = data[at + len(name) + 1:at + len(name) + 13]
         parts = name.split(b'/')
         if not re.fullmatch(rb' *\d+ +', number):
-            return files, (at, 'the length')
+            return at + len(name) + 1, 'the length'
+        above = {b'/'.join(parts[:i]) for i in range(1, len(parts))}
+        known = {f['name'].encode() for f in files}
+        if name in known | taken or above & known:
+            return at, 'the name is a second time there'
         if any(p in (b'', b'.', b'..') or len(p) > 255 for p in parts) or \
-                len(name) > 4095 or not printable(name):
-            return files, (at, 'the name')
+                len(name) > 4095 or not harmless(name):
+            return at, 'the name'
         start = at + len(name) + 13
         at = start + int(number)
         if at > len(data):
-            return files, (start - len(name) - 13, 'the record ends in a file')
+            return start - 12, 'the record ends in a file'
         files.append({'name': name.decode(), 'length': int(number),
                       'sha256': sha(data[start:at])})
-        seen.add(name)
-    for name in seen:
-        over = [name[:i] for i, c in enumerate(name) if c == ord('/')]
-        if len(files) != len(seen) or seen.intersection(over):
-            return files, (line, 'names')
-    return files, None
-
-
-def visible(segments):
-    """The ranges that (section, base, bytes) make, the front one first."""
-    front = sorted(segments, key=lambda s: -s[0])
-    edges = sorted({e for _, b, d in front for e in (b, b + len(d))})
-    ranges = []
-    for low, high in zip(edges, edges[1:]):
-        for _, base, data in front:
-            if base <= low < base + len(data):
-                part = data[low - base:high - base]
-                if ranges and ranges[-1][0] + len(ranges[-1][1]) == low:
-                    ranges[-1][1] += part
-                else:
-                    ranges.append([low, bytearray(part)])
-                break
-    return ranges
+        taken |= above
+    return files
 
 
 def describe(stream, header, records, checksums, procs):
     """The members of a .json file. procs is a dict: for each process its
-    files, segments of text and mem: (section, base, pages), and visible."""
+    files: (place in the stream, data); segments of text and mem: (base,
+    pages); and visible."""
     out, wrong = [], None
     for pid, (files, text, mem, ranges) in procs.items():
-        archive, fault = linux(files.get('proc', b''))
-        wrong = wrong or fault and {'pid': pid, 'at': fault[0],
-                                    'why': fault[1]}
+        at, data = files.get('proc', (0, b''))
+        archive = linux(data) if data.startswith(b'linux ') else None
+        if isinstance(archive, tuple):
+            wrong = {'pid': pid, 'at': at + archive[0], 'why': archive[1]}
+            archive = None
         row = {'pid': pid, 'files': {
             name: {'length': len(data), 'sha256': sha(data)}
-            for name, data in sorted(files.items())}, 'linux': archive}
+            for name, (_, data) in sorted(files.items())}, 'linux': archive}
         for name, image in ('text', text), ('mem', mem):
             row[name] = [{'base': hex(base), 'length': sum(map(len, p)),
                           'sha256': sha(b''.join(p)), 'pages': pages(p)}
-                         for _, base, p in image]
+                         for base, p in image]
         row['visible'] = [{'base': hex(base), 'length': len(data),
                            'sha256': sha(data)} for base, data in ranges]
         out.append(row)
@@ -159,15 +149,17 @@ def describe(stream, header, records, checksums, procs):
             'processes': out}
 
 
+def run(*argv, data=None):
+    return subprocess.run(argv, input=data, check=True,
+                          capture_output=True).stdout
+
+
 def unpacked(path):
     with open(path, 'rb') as file:
         data = file.read()
     if data[:2] == b'\x1f\x8b':
         return gzip.decompress(data)
-    if data[:4] == b'\x28\xb5\x2f\xfd':
-        return subprocess.run(['zstd', '-dc'], input=data, check=True,
-                              capture_output=True).stdout
-    return data
+    return run('zstd', '-dc', data=data) if data[:4] == ZSTD else data
 
 
 def by_library(path):
@@ -175,7 +167,7 @@ def by_library(path):
     stream = unpacked(path)
     snapls = [os.path.join(BUILD, 'snapls'), '-cn', '--records', path]
     done = subprocess.run(snapls, capture_output=True)
-    records, procs, section = [], {}, 0
+    records, procs = [], {}
     for line in done.stdout.decode('latin-1').splitlines():
         row = line.split(None, 3)
         if row[0] == 'taken' or len(row) < 3 or not row[1].isdigit() or \
@@ -186,8 +178,7 @@ def by_library(path):
         if kind == 'line':
             header = stream[:n - 1].decode('latin-1')
         elif kind == 'record':
-            pid, name = text.split()
-            pid, section = int(pid), section + 1
+            pid, name = int(text.split()[0]), text.split()[1]
             records.append({'pid': pid, 'type': name, 'at': at, 'length': n})
         elif kind in ('data', 'count', 'segment', 'raw', 'zero', 'memory',
                       'text'):
@@ -201,14 +192,13 @@ def by_library(path):
                     continue
             proc = procs.setdefault(pid, ({}, [], [], []))
             if kind == 'data':
-                proc[0][name] = data
+                proc[0][name] = at + n - size, data
             elif kind == 'segment':
                 base, length = (int(w.split()[0], 0) for w in text.split(','))
                 left = length
                 if length:
                     seg = []
-                    proc[1 if name == 'text' else 2].append(
-                        (section, base, seg))
+                    proc[1 if name == 'text' else 2].append((base, seg))
             elif kind != 'count':
                 for i in range(int(re.search(r', (\d+) pages?$', text)[1])):
                     raw = re.search(r', byte (\d+)', text)
@@ -221,7 +211,8 @@ def by_library(path):
                         seg.append(stream[where:where + size])
                     left -= size
     said = done.stderr.decode('latin-1')
-    if done.returncode == 0:
+    failed = done.returncode == 1 and 'no usable checksums' not in said
+    if not failed:
         ctypes.CDLL(glob.glob(BUILD + '/libsnap.so.*')[0])
         import snap             # finds the library that is loaded
         with snap.open(path) as s:
@@ -231,59 +222,28 @@ def by_library(path):
                     proc[3].extend((base, task.read(base, size))
                                    for base, size in task.memory)
     found = describe(stream, header, records,
-                     'checksums' not in said and done.returncode == 0, procs)
-    if (done.returncode == 1) != (found['refused'] is not None):
+                     'checksums' not in said and not failed, procs)
+    if failed != (found['refused'] is not None):
         sys.exit(f'{path}: {found["refused"]}: snapls: {said}')
     return found
 
 
-class Noting(Reader):
-    """The second reader, which notes records."""
-
-    def read(self):
-        self.records = []
-        return super().read()
-
-    def head(self):
-        start = self.record_at = self.pos
-        pid, name = super().head()
-        self.records.append({'pid': pid, 'type': name.decode(), 'at': start})
-        return pid, name
-
-    def record(self):
-        self.record_at = self.pos
-        super().record()
-        self.records[-1]['length'] = self.pos - self.records[-1]['at']
-
-    def mark(self, start):
-        super().mark(start)
-        self.records[-1]['trailer'] = True
-
-
-def by_reader(stream):
-    """What the second reader finds."""
-    reader = Noting(stream)
+def by_reader(stream, at, why):
+    """What is wrong with a malformed stream; the oracle says where its record
+    begins."""
+    reader = Reader(stream)
     try:
         reader.read()
-    except Fault as fault:
-        return {'bytes': len(stream), 'sha256': sha(stream), 'refused': {
-            'at': fault.at, 'record': getattr(reader, 'record_at', 0),
-            'why': fault.what}}
-    procs = {}
-    for pid, proc in reader.procs.items():
-        images = [[(seg.section, seg.base, [reader.content(seg, i)
-                    for i in range(len(seg.where))]) for seg in image]
-                  for image in (proc.text, proc.mem)]
-        files = {name.decode(): stream[at:at + n]
-                 for name, (at, n) in proc.files.items()}
-        procs[pid] = files, *images, visible(
-            [(s, b, b''.join(p)) for s, b, p in images[1]])
-    at = reader.trailer
-    checked = at is not None and stream[at:] in (
-        trailer.write(stream[:at]), trailer.write(stream[:at], False))
-    return describe(stream, reader.header.decode('latin-1'),
-                    [r for r in reader.records if 'trailer' not in r],
-                    checked, procs)
+    except Fault:
+        return bad(at, reader.record_at, why, stream)
+    sys.exit('malformed, but read: ' + why)
+
+
+def bad(at, record, why, stream=None):
+    found = {'refused': {'at': at, 'record': record, 'why': why}}
+    if stream is None:          # its compression is damaged
+        return found
+    return {'bytes': len(stream), 'sha256': sha(stream), **found}
 
 
 def publish(path, about, stream, found=None):
@@ -306,47 +266,117 @@ def main(top):
         about = re.match(r'# (?:-c: )?(.*)', text)[1]
         found, stream = None, assemble(text, case)
         if kind == 'bad':
-            found = by_reader(stream)
-            found['refused']['at'], found['refused']['why'] = int(
-                about.split()[1][:-1]), about.split(': ', 1)[1]
+            found = by_reader(stream, int(about.split()[1][:-1]),
+                              about.split(': ', 1)[1])
             about = 'malformed'
         elif kind == 'odd':
             about = about.split(': ', 1)[1]
             kind = 'linux' if os.path.exists(case[:-2] + '.err') else 'good'
         publish(os.path.join(top, kind, name), about, stream, found)
-    packed(top)
+    compressed(top)
+    trailers(top)
     with open(os.path.join(top, 'README'), 'w', encoding='utf-8') as file:
         file.write(README)
 
 
-def packed(top):
+def compressed(top):
     """Streams that are compressed, or that snapcat merges."""
-    good = os.path.join(top, 'good', '')
-    plain, other = good + 'indexed.snap', good + 'mixed.snap'
-
-    def run(*argv, data=None):
-        return subprocess.run(argv, input=data, check=True,
-                              capture_output=True).stdout
-
-    snapcat = os.path.join(BUILD, 'snapcat')
+    plain = os.path.join(top, 'good', 'indexed.snap')
     with open(plain, 'rb') as file:
         stream = file.read()
-    half = len(stream) // 2
-    members = gzip.compress(stream[:half]) + gzip.compress(stream[half:])
-    by_snap = run(snapcat, '-z', plain)
+    one = gzip.compress(stream)
+    two = gzip.compress(stream[:999]) + gzip.compress(stream[999:])
+    snapcat = os.path.join(BUILD, 'snapcat')
+    ours = run(snapcat, '-z', plain)
+    empty = ours[-34:]
+    packed = run('zstd', '-qc', data=stream)
+    large = assemble('"process snapshot\\n"\nrecord 10 unheard\n'
+                     f'data "x"*{17 << 20}')
+    listed = run(snapcat, '-z', '-', data=large)
     for name, about, data in (
-            ('gzip', 'one member of gzip', gzip.compress(stream)),
-            ('gzip-members', 'two members of gzip', members),
-            ('gzip-snap', 'members as snap -z writes them', by_snap),
-            ('zstd', 'zstd', run('zstd', '-qc', data=stream)),
+            ('gzip', 'one member of gzip', one),
+            ('gzip-members', 'two members of gzip', two),
+            ('gzip-snap', 'members as snap -z writes them', ours),
+            ('gzip-snap-list', 'members as snap -z writes them, with a list',
+             listed),
+            ('zstd', 'zstd', packed),
+            ('zstd-frames', 'two frames of zstd', b''.join(
+                run('zstd', '-qc', data=half)
+                for half in (stream[:999], stream[999:]))),
             ('moments', 'two moments of the same processes, as snapcat '
              'merges them', run(snapcat, plain, plain))):
-        publish(good + name, about, data)
-    publish(os.path.join(top, 'bad', 'gzip-snap-cut'), 'malformed',
-            by_snap[:-34], {'refused': {
-                'at': len(by_snap) - 34, 'record': 0, 'why': 'the last '
-                'member is missing, by which a file of snap -z ends; bytes '
-                'are those of the compressed file'}})
+        publish(os.path.join(top, 'good', name), about, data)
+    for name, at, why, data in (
+            ('gzip-cut', len(one) - 4, 'the file ends in a member',
+             one[:-4]),
+            ('gzip-damaged', 0, 'the CRC-32 of the member is wrong',
+             one[:-8] + b'crc!' + one[-4:]),
+            ('gzip-junk', len(two), 'zeros behind the last member',
+             two + bytes(512)),
+            ('gzip-mixed', len(one), 'a member as snap -z writes them, after '
+             'one that is not', one + empty),
+            ('gzip-snap-cut', len(ours) - 34, 'the last member is missing, by '
+             'which a file of snap -z ends', ours[:-34]),
+            ('gzip-snap-damaged', 0, 'the CRC-32 of a member of snap -z is '
+             'wrong', ours[:-42] + b'crc!' + ours[-38:]),
+            ('gzip-snap-more', len(ours), 'another file of snap -z behind the '
+             'last member', ours + ours),
+            ('gzip-snap-short', len(ours) - 34, 'a member of snap -z behind '
+             'one of less than 1048576 bytes', ours[:-34] + ours),
+            ('gzip-snap-list', len(listed) - 114, 'a size in the list '
+             'of members is wrong', listed[:-18] + b'size' + listed[-14:]),
+            ('gzip-snap-mixed', len(ours) - 34, 'a member that is not as snap '
+             '-z writes them, after one that is', ours[:-34] +
+             gzip.compress(b'')),
+            ('zstd-cut', len(packed) - 9, 'the file ends in a frame',
+             packed[:-9])):
+        publish(os.path.join(top, 'bad', name), 'malformed', data,
+                bad(at, 0, why))
+
+
+def trailers(top):
+    """Trailers that match the stream before them, and others."""
+    stream = assemble('"process snapshot\\n"\nrecord 10 mem\nnumber 1\n'
+                      'segment 4096 2048\nr a\nr b')
+    where, end = len(stream), trailer.write(stream, False)
+    files = end[29 + len(Reader.INDEX):-40]
+    damaged = stream[:-1] + b'!'
+    name = os.path.join(top, 'good', 'trailer-')
+    for word, about, data in (
+            ('sums', 'a trailer without an index', stream + end),
+            ('later', 'a trailer with a file that this version does not have',
+             stream + trailer.seal(files + trailer.named(b'later', b'x'))),
+            ('damaged', 'a trailer that does not match its own checksum: it '
+             'is none', stream + end[:-9] + b'?' + end[-8:]),
+            ('moved', 'bytes are missing before the trailer: it is none',
+             b'process snapshot\n' + end),
+            ('records', 'a trailer that counts one record too many: it is '
+             'none', stream + trailer.write(stream, False, 1)),
+            ('left', 'a trailer with left-justified numbers in its header: it '
+             'is none', stream + resum(b'%-11d proc\n%-11d ' % (
+                 0, int(end[17:29])) + end[29:])),
+            ('length', 'a trailer that states another length: it is none',
+             stream + resum(end[:-24] + bytes(8) + end[-16:]))):
+        publish(name + word, about, data)
+    for word, at, why, data in (
+            ('sums', 0, 'the trailer has another checksum of this megabyte',
+             damaged + end),
+            ('type', where, 'it ends as a trailer does, but its type is '
+             'another', stream + end.replace(b'proc', b'prox', 1)),
+            ('line', where, 'it ends as a trailer does, but its data begins '
+             'otherwise', stream + end.replace(b'index', b'imdex', 1)),
+            ('pid', where, 'it ends as a trailer does, but is of process 1',
+             stream + end.replace(b'0', b'1', 1)),
+            ('wide', where, 'a trailer whose length takes 13 bytes',
+             stream + end[:17] + b'%012d ' % int(end[17:29]) + end[29:])):
+        publish(os.path.join(top, 'bad', 'trailer-' + word), 'malformed', data,
+                bad(at, where if at else 0, why, data))
+
+
+def resum(end):
+    """The trailer with the checksum of its bytes."""
+    return (end[:-16] + xxh3(end[:-16]).to_bytes(8, 'little') +
+            trailer.MAGIC)
 
 
 if __name__ == '__main__':

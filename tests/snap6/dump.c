@@ -1,5 +1,5 @@
 /*
- * Print what the library makes of a snapshot, in the words of unsnap.py:
+ * Print what the library makes of a snapshot, in the words of oracle.py:
  * dump [file].
  */
 #include "model.h"

@@ -1,7 +1,7 @@
 """A snap(6) reader by the manual page, to be read rather than to be fast.
 
 It knows what a stream says, and no more: rules.py derives a reader from
-it that knows how we write, plan9.py the readers of Plan 9, unsnap.py
+it that knows how we write, plan9.py the readers of Plan 9, oracle.py
 prints. It keeps no bytes of pages, only where in the stream they are, so
 a stream may be as large as an address space has room to map it.
 """
@@ -13,7 +13,7 @@ import zlib
 KB = 1024
 ZEROS = bytes(KB)
 FILES = b'segment fd fpregs kregs noteid ns proc regs status'.split()
-NAME = re.compile(rb'[^\0- \x7f]+')
+NAME = re.compile(rb'[!-~]+')
 
 
 class Fault(Exception):
@@ -63,6 +63,7 @@ def quoted(name):
 
 class Reader:
     LINE = 8192         # the longest line, with its newline
+    WIDTH = 64          # the longest number, with its blanks
     INDEX = b'linux index 1\n'  # begins the trailer, in a proc of process 0
 
     def __init__(self, stream, origin=0):
@@ -72,6 +73,7 @@ class Reader:
         self.procs = {}
         self.trailer = None     # where it begins
         self.sections = 0       # text and mem records begun
+        self.record_at = 0      # where the current record begins
 
     def fail(self, at, what):
         raise Fault(self.origin + at, what)
@@ -83,6 +85,11 @@ class Reader:
             self.fail(self.size, 'the input ends inside ' + what)
         self.pos += n
         return at
+
+    def fits(self, at, n):
+        """The number at byte at says that n bytes follow."""
+        if n > self.size - self.pos:
+            self.fail(at, 'more than the rest of the input')
 
     def line(self, start, what):
         """The rest of a line that began at start, without its newline."""
@@ -101,6 +108,8 @@ class Reader:
         end = start + 12
         while self.input[end - 1:end].isdigit():
             end += 1
+            if end - start > self.WIDTH:
+                self.fail(start, 'a number of more than %d bytes' % self.WIDTH)
         field = self.input[start:end]
         parts = re.match(rb' *(\d*) *', field)
         if parts.end() < len(field):
@@ -128,7 +137,7 @@ class Reader:
         return self
 
     def record(self):
-        start = self.pos
+        start = self.record_at = self.pos
         pid, name = self.head()
         if pid == 0 and name == b'proc' and self.INDEX and \
                 self.input[self.pos + 12:self.pos + 26] == self.INDEX:
@@ -157,7 +166,9 @@ class Reader:
         return pid, name
 
     def file(self, proc, name):
+        at = self.pos
         length = self.length()
+        self.fits(at, length)
         proc.files[name] = self.skip(length, 'a file'), length
 
     def unknown(self, start, proc, name):
@@ -176,7 +187,10 @@ class Reader:
         if name == b'text':
             self.segment(proc.text)
             return
-        for _ in range(self.count()):
+        at = self.pos
+        count = self.count()
+        self.fits(at, 24 * count)
+        for _ in range(count):
             self.segment(proc.mem)
 
     def segment(self, image):

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, '..', '..', os.environ.get('BUILD', 'build'))
 DUMP = os.path.join(BUILD, 'tests', 'snap6', 'dump')
 SNAPLS = os.path.join(BUILD, 'snapls')
-UNSNAP = os.path.join(HERE, 'unsnap.py')
+ORACLE = os.path.join(HERE, 'oracle.py')
 
 count = 0
 
@@ -75,7 +75,7 @@ def main():
                 with open(err, 'rb') as f:
                     check(f'{kind}/{name}: the error', said, f.read())
                 continue
-            want = run([sys.executable, UNSNAP, path]).stdout \
+            want = run([sys.executable, ORACLE, path]).stdout \
                 if kind == 'odd' else open(case[:-2] + '.want', 'rb').read()
             want = want.replace(b'\0', b'?')
             check(f'{kind}/{name}: from a file', run([DUMP, path]).stdout,

@@ -11,8 +11,18 @@ import re
 import trailer
 from reader import FILES, KB, ZEROS, Fault, Process, Reader, quoted
 
+HARMFUL = re.compile('[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e'
+                     '\u2066-\u2069]')
 RAW, SAME = ord('r'), b'mt'
 TOP = 1 << 64
+
+
+def harmless(name):
+    """Is name UTF-8 that controls no terminal?"""
+    try:
+        return not HARMFUL.search(name.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 class Checker(Reader):
@@ -156,8 +166,13 @@ class Checker(Reader):
             name = self.line(start, 'a name')
             if {b'', b'.', b'..'} & set(name.split(b'/')):
                 self.breach(start, 'the name ' + quoted(name))
-            if name in names.files:
+            if name in names.files or any(
+                    n.startswith(name + b'/') or name.startswith(n + b'/')
+                    for n in names.files):
                 self.breach(start, 'again the name ' + quoted(name))
+            if len(name) > 4095 or not harmless(name) or any(
+                    len(part) > 255 for part in name.split(b'/')):
+                self.breach(start, 'not a name: ' + quoted(name))
             super().file(names, name)
             if name == b'thread':
                 self.thread(start, names.files[name], procs)

@@ -6,11 +6,11 @@ usage: selftest.t       (in TAP; prove runs it)
 A case is a text for snapasm.py. Its first line tells what there is to it.
 
 good/   Valid streams; NAME.want is the listing. If the first line begins
-	with "-c:", unsnap.py -c has nothing to say, otherwise it has. If
+	with "-c:", oracle.py -c has nothing to say, otherwise it has. If
 	there is NAME.mem, its first line has the arguments of -x, and
 	assembled it is what -x writes.
 odd/    Valid streams which our writer must not write: "byte N:" is where
-	unsnap.py -c finds the one breach of the rules.
+	oracle.py -c finds the one breach of the rules.
 bad/    Malformed streams: "byte N:" is where the fault lies.
 
 NAME.plan9 is what the readers of Plan 9 make of the stream where it is
@@ -127,7 +127,7 @@ def programs():
     snap, err, status = run('snapasm.py', short)
     want = contents(short.replace('.s', '.want'))
     within = os.path.join(HERE, 'good', 'overlap-within.s')
-    first = run('unsnap.py', '-m', 'bell', '-x', '10', '0x1400', '16',
+    first = run('oracle.py', '-m', 'bell', '-x', '10', '0x1400', '16',
         stdin=run('snapasm.py', within)[0])
     left = run('snapasm.py', stdin=b'justify left\nnumber 7\n')
     page = assemble('bytes c 1024\n"d"')
@@ -136,17 +136,17 @@ def programs():
                 (assemble(contents(short).decode()), b'', 0)),
             ('snapasm of stdin', left, (b'7           ', b'', 0)),
             ('snapasm of nonsense', run('snapasm.py', stdin=b'x 1\n')[2], 1),
-            ('unsnap', run('unsnap.py', stdin=snap), (want, b'', 0)),
-            ('unsnap -m bell', run('unsnap.py', '-m', 'bell', stdin=snap),
+            ('oracle', run('oracle.py', stdin=snap), (want, b'', 0)),
+            ('oracle -m bell', run('oracle.py', '-m', 'bell', stdin=snap),
                 (want, b'', 0)),
-            ('unsnap -x', run('unsnap.py', '-x', '10', '0x1000', '1025',
+            ('oracle -x', run('oracle.py', '-x', '10', '0x1000', '1025',
                 stdin=snap), (page, b'', 0)),
-            ('unsnap -x of a hole', run('unsnap.py', '-x', '10', '0x1000',
-                '1026', stdin=snap), (b'', b'unsnap: not mapped\n', 1)),
-            ('unsnap -m bell -x', first, (assemble('bytes a1 16'), b'', 0)),
-            ('unsnap -c', run('unsnap.py', '-c', stdin=snap)[::2], (want, 1)),
-            ('unsnap of a file', run('unsnap.py', short)[::2], (b'', 1)),
-            ('unsnap -m c', run('unsnap.py', '-m', 'c', stdin=snap)[2], 2)):
+            ('oracle -x of a hole', run('oracle.py', '-x', '10', '0x1000',
+                '1026', stdin=snap), (b'', b'oracle: not mapped\n', 1)),
+            ('oracle -m bell -x', first, (assemble('bytes a1 16'), b'', 0)),
+            ('oracle -c', run('oracle.py', '-c', stdin=snap)[::2], (want, 1)),
+            ('oracle of a file', run('oracle.py', short)[::2], (b'', 1)),
+            ('oracle -m c', run('oracle.py', '-m', 'c', stdin=snap)[2], 2)):
         if got != expected:
             yield '%s gives %r' % (what, got)
 

@@ -107,22 +107,29 @@ def named(name, data):
     return b'%s\n%11d ' % (name, len(data)) + data
 
 
-def write(stream, index=True):
-    """The trailer of a stream that ends where it begins."""
+def seal(files):
+    """The trailer that has these files, and the file "end" behind them."""
+    files = b'linux index 1\n' + files + b'end\n%11d ' % 24
+    out = b'%11d proc\n%11d ' % (0, len(files) + 24) + files
+    out += struct.pack('<Q', len(out) + 24)
+    return out + struct.pack('<Q', xxh3(out)) + MAGIC
+
+
+def write(stream, index=True, records=0):
+    """The trailer of a stream that ends where it begins. It counts so many
+    records more than there are."""
     stream = bytes(stream)
     read = Index(stream).read()
     sums = [xxh3(stream[at:at + MB]) for at in range(0, len(stream), MB)]
-    files = b'linux index 1\n'
-    files += named(b'before', b'%d %d\n' % (read.records, len(stream)))
+    files = named(b'before', b'%d %d\n' % (read.records + records,
+                                           len(stream)))
     files += named(b'sums', struct.pack('<%dQ' % len(sums), *sums))
     if index:
         files += named(b'index', read.index)
-    files += b'end\n%11d ' % 24
-    out = b'%11d proc\n%11d ' % (0, len(files) + 24) + files
-    if index and len(out) + 24 > len(stream) // 100:
-        return write(stream, False)
-    out += struct.pack('<Q', len(out) + 24)
-    return out + struct.pack('<Q', xxh3(out)) + MAGIC
+    out = seal(files)
+    if index and len(out) > len(stream) // 100:
+        return write(stream, False, records)
+    return out
 
 
 def main(args):

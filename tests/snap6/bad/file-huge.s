@@ -1,4 +1,4 @@
-# byte 61: a file that says it is of 2^63 bytes
+# byte 36: a file that says it is of 2^63 bytes
 "process snapshot\n"
 record 10 status
 number 9223372036854775808

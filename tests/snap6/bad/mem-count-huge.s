@@ -1,4 +1,4 @@
-# byte 1102: 2^62 segments announced, one there
+# byte 33: 2^62 segments announced, one there
 "process snapshot\n"
 record 10 mem
 number 4611686018427387904

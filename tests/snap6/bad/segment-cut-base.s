@@ -1,4 +1,4 @@
-# byte 52: the input ends inside the base of a segment
+# byte 33: the input ends inside the base of the only segment, which the count announces
 "process snapshot\n"
 record 10 mem
 number 1

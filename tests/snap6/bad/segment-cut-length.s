@@ -1,4 +1,4 @@
-# byte 68: the input ends inside the length of a segment
+# byte 33: the input ends inside the length of the only segment, which the count announces
 "process snapshot\n"
 record 10 mem
 number 1

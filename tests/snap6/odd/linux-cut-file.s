@@ -1,4 +1,4 @@
-# byte 80: a Linux record whose last file is longer than what is left of it
+# byte 65: a Linux record whose last file is longer than what is left of it
 "process snapshot\n"
 record 10 proc
 data {

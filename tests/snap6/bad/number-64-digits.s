@@ -1,0 +1,7 @@
+# byte 45: a base of 64 digits
+"process snapshot\n"
+record 10 mem
+number 1
+field 64 0000000000000000000000000000000000000000000000000000000000004096
+number 1024
+r a
