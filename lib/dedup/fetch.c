@@ -92,8 +92,8 @@ block_fetch(void *dedup, void *job)
 			b->state[i] = PAGE_ZERO;
 		else if (len == KB)
 			/* secret, so that nobody can construct collisions */
-			b->hash[i] = XXH3_64bits_withSecret(p, KB, d->secret,
-			    SECRETSIZE);
+			b->hash[i] = XXH_BEST(XXH3_64bits_withSecret)(p, KB,
+			    d->secret, SECRETSIZE);
 	}
 	block_find(d, b);
 }

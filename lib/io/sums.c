@@ -61,7 +61,7 @@ sums_add(struct sums *s, const void *data, size_t n)
 
 	for (p = data; n > 0 && !s->failed; p += part, n -= part) {
 		part = SUM_BYTES - s->part < n ? SUM_BYTES - s->part : n;
-		XXH3_64bits_update(s->state, p, part);
+		XXH_BEST(XXH3_64bits_update)(s->state, p, part);
 		s->part += part;
 		s->bytes += part;
 		if (s->part == SUM_BYTES)
@@ -87,5 +87,5 @@ sums_end(struct sums *s)
 uint64_t
 sums_of(const void *data, size_t n)
 {
-	return XXH3_64bits(data, n);
+	return XXH_BEST(XXH3_64bits)(data, n);
 }

@@ -62,6 +62,13 @@ try "it is linked with the static library" cc $more -o "$tmp/static" \
     "$tmp/pc.c" $(pkg-config --cflags --static --libs libsnap |
     sed 's/-lsnap/-l:libsnap.a/')
 is "$(example "$tmp/static")" "$want" "and runs without the shared one"
+if [ -z "$more" ]; then
+	try "it is linked without shared libraries" cc -static -o "$tmp/alone" \
+	    "$tmp/pc.c" $(pkg-config --cflags --static --libs libsnap)
+	is "$(example "$tmp/alone")" "$want" "and runs without them"
+else
+	skip "without shared libraries" "sanitizers need them" 2
+fi
 
 try "the example of capturing is compiled" cc $more -o "$tmp/take" \
     "$tmp/take.c" $(pkg-config --cflags --libs libsnap)
@@ -102,4 +109,4 @@ done
 is "$("$tmp/all" "$tmp/none" "$tmp/x" 2>&1)" \
     "$tmp/none: No such file or directory" "an error is reported"
 kill "$sleeper"
-finish 26
+finish 28
