@@ -80,12 +80,14 @@ LIBWARN = -Wconversion -Wsign-conversion
 # -fPIC is for the shared library; it costs programs 200 bytes
 HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition \
 	-ffunction-sections -fdata-sections
+# Two builds in different directories have the same bytes.
+HARDEN += -ffile-prefix-map='$(CURDIR)'=.
 # --gc-sections removes functions that a program does not call
 LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
 LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) 2>/dev/null) $(LDLIBS) -pthread
 
 LIBOBJ := $(patsubst %.c,$O/%.o,$(sort $(shell find lib fmt -name '*.c')))
-objects = $(patsubst %.c,$O/%.o,$(wildcard $(1:%=%/*.c)))
+objects = $(sort $(patsubst %.c,$O/%.o,$(wildcard $(1:%=%/*.c))))
 # code that programs share
 COMMON = $(call objects,cmd/common)
 # generated from criu.proto
@@ -111,9 +113,7 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 # instructions at run time, so they are slower.
 STATIC = snap snapls
 # -lz first: the libelf.a of elfutils 0.194 has a crc32() as well
-STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD)) -pthread \
-	$(foreach f,64bits 64bits_update 64bits_withSecret, \
-	-Wl,--defsym=XXH3_$f_dispatch=XXH3_$f)
+STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD)) -pthread
 
 ## static   build snap and snapls without shared libraries, in build/static
 static: $(STATIC:%=$O/static/%)
@@ -135,7 +135,7 @@ $O/objects: FORCE
 # Objects of two rooms may have the same name; the archive contains both.
 $O/libsnap.a: $(LIBOBJ) $(PB).o $O/objects
 	rm -f $@
-	$(AR) qcs $@ $(filter %.o,$^)
+	$(AR) qcsD $@ $(filter %.o,$^)
 
 # The library exports the functions that libsnap(3) lists.  The headers declare the
 # same functions (tests/lists.t).
@@ -152,7 +152,7 @@ $O/$(SO): $O/libsnap.a $O/libsnap.map
 
 $O/common.a: $(COMMON) $O/objects
 	rm -f $@
-	$(AR) qcs $@ $(filter %.o,$^)
+	$(AR) qcsD $@ $(filter %.o,$^)
 
 $(LIBOBJ) $(COMMON): WARN += $(LIBWARN)
 $(LIBOBJ): | $(PB).h

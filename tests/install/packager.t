@@ -75,6 +75,16 @@ is "$(built)" 2 "an object of each source"
 rm "$tmp/tree/lib/gone.c"
 is "$(built)" 1 "none of one that was deleted"
 
+# objects with debug information, and an archive of them
+for f in first "another place"; do
+	mkdir "$tmp/$f"
+	cp -R Makefile cmd lib fmt "$tmp/$f"
+	CCACHE_DISABLE=1 make -s -C "$tmp/$f" O=o o/common.a >"$tmp/out" 2>&1 ||
+	    diag <"$tmp/out"
+done
+try "two builds in different directories have the same bytes" \
+    cmp "$tmp/first/o/common.a" "$tmp/another place/o/common.a"
+
 d=$tmp/d
 mkdir -p "$d/usr/share/man/man1"
 echo another >"$d/usr/share/man/man1/snap.1"
@@ -98,4 +108,4 @@ is "$(sed -n 's/^\.Dt //p;/^\.Nm ./{p;q}' "$d/usr/share/man/man1/psnap.1")" \
 try "it is removed" make -s uninstall O="$BUILD" DESTDIR="$d" PREFIX=/usr \
     SNAP=psnap
 is "$(cd "$d" && find . ! -type d)" "./usr/share/man/man1/snap.1" "all of it"
-finish 17
+finish 18
