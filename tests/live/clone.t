@@ -103,6 +103,7 @@ target "$targets/blocked"
 bad=0
 for ((i = 0; i < 10; i++)); do
 	snap -l -o "$tmp/snap" "$pid"
+	[ "$rc" -eq 0 ] || diag < <(echo "exit $rc"; cat "$tmp/err")
 	bad=$((bad + (rc != 0)))
 done
 is "$bad $err" "0 " "blocked: 10 snapshots taken"
