@@ -63,6 +63,16 @@ check 'each key of file/ID that snap-linux(6) lists is read' '' \
 check 'snap-linux(6) names each key of file/ID that is read' '' \
     "$(echo "$keys" | grep -vxF "$(listed '\(It \)*')")"
 
+# names FIRST LAST: the names in these sections of the page
+names() {
+	sed -n "/^\.Sh $1/,/^\.Sh $2/s/^\.It Pa //p" man6/snap-linux.6 |
+	    sed 's/ T[ao] .*//; s/ P[oq] t.*//; s/ : .*//; s/ Ns Ar .*/*/
+		s/ , /\n/g' | grep -v -e '^regset/4' -e '^criu/.*-' -e ^ns/ipc |
+	    sort -u
+}
+check 'the table of snap-linux(6) has each name' \
+    "$(names 'FILES FROM' 'TABLE OF')" "$(names 'TABLE OF' 'SEE ALSO')"
+
 # paths FILE: those it names from here, and the rooms of its map
 paths() {
 	awk '/^\t[a-z]/ { base = $1; sub("/[^/]*$", "/", base) }
