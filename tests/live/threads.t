@@ -55,6 +55,30 @@ is "$rc" 0 "the first thread has ended: taken"
 check "$tmp/snap" "$pid" "the first thread has ended: memory"
 unnoticed "$pid" "the first thread has ended: not noticed"
 
+# What a thread did before it was stopped is in its status, on a busy machine as
+# well.
+asleep() {
+	! grep -h '^State' "/proc/$pid/task"/*/status | grep -qv 'S (sleeping)'
+}
+target "$targets/blocked"
+busy=()
+for ((i = 0; i < 3 * $(nproc); i++)); do
+	while :; do :; done &
+	busy+=($!)
+done
+n=$(often 20)
+for ((i = 0; i < n; i++)); do
+	until_true asleep
+	snap -o "$tmp/snap" "$pid"
+	grep -aoE '(Running|Wakeme|Stopped) {5}( *[0-9]+){9}$' "$tmp/snap" |
+	    cut -d' ' -f1
+done | sort | uniq -c >"$tmp/said"
+kill "${busy[@]}"
+threads=("/proc/$pid/task"/*)
+is "$(awk '{ print $1, $2 }' "$tmp/said")" "$((n * ${#threads[@]})) Wakeme" \
+    "threads that sleep: their status says so"
+unnoticed "$pid" "threads that sleep: not noticed"
+
 # A thread's number stands for its process.
 target "$targets/threads"
 tid=$(sed -n 's/^regs \([0-9]*\).*/\1/p' "$lines" | head -1)
@@ -63,4 +87,4 @@ check "$tmp/snap" "$pid" "by the number of a thread"
 snap -o "$tmp/snap" "$tid" "$pid" "$pid"
 "$BUILD/snapls" "$tmp/snap" >"$tmp/list"
 is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
-finish 16
+finish 18
