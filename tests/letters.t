@@ -71,6 +71,7 @@ snapfs d debug
 snapfs f foreground
 snapfs m mount
 snapfs o option
+snapfs s serve
 snapgrep C context
 snapgrep F fixed-strings
 snapgrep M mapping

@@ -27,8 +27,8 @@ served(fuse_req_t req)
  * Set *st to the attributes of file ino. Return 0, or -1 if there is no such
  * file.
  */
-static int
-file_stat(const struct served *sv, uint64_t ino, struct stat *st)
+int
+serve_stat(const struct served *sv, uint64_t ino, struct stat *st)
 {
 	const struct origin *o;
 	struct fsattr a;
@@ -73,7 +73,7 @@ serve_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	n = fstree_lookup(served(req)->tree, parent, name, &ino);
 	memset(&e, 0, sizeof e);
 	e.attr_timeout = e.entry_timeout = forever;
-	if (n == 1 && file_stat(served(req), ino, &e.attr) == -1)
+	if (n == 1 && serve_stat(served(req), ino, &e.attr) == -1)
 		n = -1;
 	if (n == -1) {
 		fuse_reply_err(req, ENOENT);
@@ -90,7 +90,7 @@ serve_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct stat st;
 
 	(void)fi;
-	if (file_stat(served(req), ino, &st) == -1)
+	if (serve_stat(served(req), ino, &st) == -1)
 		fuse_reply_err(req, ENOENT);
 	else
 		fuse_reply_attr(req, &st, forever);

@@ -1,6 +1,7 @@
 /*
- * snapfs: mount snapshots and live processes as files. The snapshots are read
- * and checked before anything is mounted; serve.c then answers the kernel.
+ * snapfs: mount snapshots and live processes as files, or serve them over
+ * 9P2000. The snapshots are read and checked before anything is mounted; then
+ * serve.c answers the kernel, or ninep.c answers clients.
  */
 #define FUSE_USE_VERSION 312
 
@@ -43,16 +44,20 @@ static const struct opt opts[] = {
 	    .call = add_option },
 	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
+	{ 's', "serve", "address",
+	    "serve 9P2000 at a socket or tcp!host!port; no mount",
+	    .word = &options.address },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Mount snapshots as files.",
+	.about = "Mount snapshots as files, or serve them over 9P2000.",
 	.synopsis = (const char *const[]){
 		"[-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] "
 		    "mtpt",
 		"[-adf] [-c group] [-o opt] [-p pid|name] -m mtpt",
 		"       [file | pid | name ...]",
+		"[-f] [-c group] [-p pid|name] -s address [file|pid|name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -192,14 +197,19 @@ root_make(struct origin *root, const struct origin *o, size_t n)
 
 /*
  * Confine the program so that it can open only the n input files. The helper
- * mounts m.
+ * mounts m or, if l has an address, makes the socket of l.
  */
 static void
-confine_server(char **file, size_t n, struct mount *m)
+confine_server(char **file, size_t n, struct mount *m, struct listening *l)
 {
 	struct confined need = { .in = file, .nin = n, .act = mount_make,
 	    .undo = mount_end, .arg = m };
 
+	if (l->opts->address != NULL) {
+		need.act = listen_make;
+		need.undo = listen_end;
+		need.arg = l;
+	}
 	threads_prepare();
 	program_confine(&need, m->opts->debug);
 }
@@ -209,6 +219,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 {
 	struct mount m = { .name = file[0], .mtpt = mtpt, .opts = o,
 	    .reported = &reported };
+	struct listening l = { .opts = o };
 	struct served sv = { 0 };
 	struct origin *origin;
 	size_t i;
@@ -216,7 +227,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 
 	if (!o->foreground)
 		daemon_begin();
-	confine_server(file, n, &m);
+	confine_server(file, n, &m, &l);
 	origin = must(calloc(n, sizeof *origin));
 	sv.tree = must(fstree_new(program_say, NULL));
 	for (i = 0; i < n; i++)
@@ -225,7 +236,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 			errx(1, "%s", snap_errstr());
 	sources_check(&sources);
 	root_make(&sv.root, origin, n);
-	rc = mount_serve(&m, &sv);
+	rc = o->address != NULL ? listen_serve(&l, &sv) : mount_serve(&m, &sv);
 	fstree_free(sv.tree);
 	for (i = 0; i < n; i++)
 		snap_free(origin[i].snap);
@@ -254,7 +265,8 @@ has_option(const char *list, const char *word)
 int
 main(int argc, char *argv[])
 {
-	char *mtpt;
+	char *mtpt = NULL;
+	bool mounts, last;
 	int n, rc;
 
 	program_descriptors();
@@ -262,11 +274,14 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	options.foreground = options.foreground || options.debug;
+	mounts = options.address == NULL;
+	last = mounts && mountpoint == NULL;
 	n = argc - optind;
-	if (n < (mountpoint == NULL) || (sources.pick.n + sources.cgroup.n ==
-	    0 && n < 1 + (mountpoint == NULL)))
+	if (n < last || (sources.pick.n + sources.cgroup.n == 0 &&
+	    n < 1 + last) || (!mounts && (mountpoint != NULL || options.over ||
+	    options.debug || options.opts != NULL)))
 		options_misuse(&cmdline);
-	if (mountpoint == NULL) {
+	if (last) {
 		mountpoint = argv[--n];
 		argv[n] = NULL;
 	}
@@ -274,7 +289,8 @@ main(int argc, char *argv[])
 	if (has_option(options.opts, "allow_other") && !others_allowed())
 		errx(1, "allow_other: not permitted without user_allow_other "
 		    "in /etc/fuse.conf");
-	mtpt = mount_point(mountpoint, options.over);
+	if (mounts)
+		mtpt = mount_point(mountpoint, options.over);
 	sources_capture(&sources);
 	if (sources.file.n == 0)
 		return 1;

@@ -29,6 +29,8 @@ struct options {
 				   not empty */
 	bool		 debug;
 	bool		 foreground;
+	char		*address; /* -s: serve 9P2000 here, and mount nothing;
+				     NULL: mount */
 	char		*opts;	/* owned; arguments of -o; NULL: none */
 };
 
@@ -67,6 +69,21 @@ struct fuse_args;
 
 struct fuse_session *serve_new(struct fuse_args *, struct served *);
 int		 serve_loop(struct fuse_session *);
+int		 serve_stat(const struct served *, uint64_t, struct stat *);
+
+/*
+ * listen.c, ninep.c
+ */
+struct listening {		/* where to serve 9P2000 */
+	const struct options *opts; /* borrowed */
+	char		*path;	/* owned; socket to remove at the end; NULL:
+				   none */
+};
+
+int		 listen_make(void *);
+void		 listen_end(void *);
+int		 listen_serve(const struct listening *, struct served *);
+void		 ninep_serve(struct served *, int);
 
 /*
  * stream.c: read ahead of sequential readers

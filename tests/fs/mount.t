@@ -146,6 +146,7 @@ unserve
 usage=$'2 usage: snapfs [-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] mtpt
        snapfs [-adf] [-c group] [-o opt] [-p pid|name] -m mtpt
               [file | pid | name ...]
+       snapfs [-f] [-c group] [-p pid|name] -s address [file|pid|name ...]
        snapfs --help'
 refused "no file" "$usage" "$tmp/mnt"
 refused "nothing" "$usage"

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# snapfs -s serves over 9P2000 the tree that it mounts; a client can end no
+# connection but its own.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/fs/fs.sh
+. "$tests/fs/fs.sh"
+
+client() {
+	timeout 250 python3 "$tests/fs/ninep.py" "$@" 2>&1 | head -20
+}
+
+target "$targets/threads"
+snap -o "$tmp/snap" "$pid"
+sleep 1000 &
+other=$!
+"$BUILD/snap" -o "$tmp/snap2" "$other"
+serve "$tmp/snap" "$tmp/snap2"
+env --default-signal=INT "$BUILD/snapfs" -f -s "$tmp/9p" "$tmp/snap" \
+    "$tmp/snap2" 2>"$tmp/err9" &
+ninep=$!
+until_true [ -S "$tmp/9p" ]
+is "$(stat -c %a "$tmp/9p")" 700 "a socket for its owner alone"
+is "$(awk '$1 == "Seccomp:" || $1 == "NoNewPrivs:" { print $2 }' \
+    "/proc/$ninep/status" | tr '\n' ' ')" "1 2 " "the server is confined"
+is "$(client "$tmp/9p" same "$mnt")" "" "the tree is that of the mount"
+is "$(client "$tmp/9p" rules)" "" "what is allowed, and what is not"
+is "$(client "$tmp/9p" hostile "${SEED:-1}")" "" \
+    "hostile clients end only their connections"
+mkdir "$tmp/mnt9"
+if is_root && grep -q '\<9p$' /proc/filesystems; then
+	try "Linux mounts it" mount -t 9p \
+	    -o trans=unix,version=9p2000,access=any,ro "$tmp/9p" "$tmp/mnt9"
+	diff -r -x mem -x core -x map "$mnt" "$tmp/mnt9" >"$tmp/diff" 2>&1
+	is "$(head "$tmp/diff")" "" "and shows the same files"
+	try "and the same core" cmp "$mnt/$other/core" "$tmp/mnt9/$other/core"
+	umount "$tmp/mnt9"
+else
+	skip "Linux mounts it" "this kernel has no 9p, or not for us" 3
+fi
+kill -INT "$ninep"
+wait "$ninep"
+is "$?" 0 "a signal ends the server"
+until_true [ ! -e "$tmp/9p" ]
+ok $? "its socket is gone then"
+is "$(cat "$tmp/err9")" "" "it said nothing"
+unserve
+
+# In the background, at a port, of a live process; names of hosts that are none.
+port=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+snapfs -s "tcp!127.0.0.1!$port" "$pid"
+is "$rc $err" "0 " "in the background: ready when the command returns"
+ninep=$(server_of "tcp!127.0.0.1!$port")
+is "$(client "127.0.0.1:$port" rules)" "" "at a port, of a live process"
+snapfs -s "127.0.0.1:$port" "$tmp/snap"
+is "$rc $err" "1 snapfs: 127.0.0.1:$port: Address already in use" \
+    "a port that is in use"
+for p in $(server_of "127.0.0.1:$port") $ninep; do
+	kill "$p"
+	until_true gone "$p"
+done
+: >"$tmp/file"
+snapfs -s "unix!$tmp/file" "$tmp/snap"
+is "$rc $err" "1 snapfs: unix!TMP/file: Address already in use" \
+    "a file that is there"
+try "it stays" test -f "$tmp/file"
+snapfs -s 5640 "$tmp/snap"
+is "$rc $err" "1 snapfs: 5640: not a path, HOST:PORT or tcp!HOST!PORT" \
+    "not an address"
+snapfs -s "$tmp/9p" -m "$tmp" "$tmp/snap"
+is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "not with a mount"
+finish 18
