@@ -44,6 +44,17 @@ is "$?" 0 "a signal ends the server"
 until_true [ ! -e "$tmp/9p" ]
 ok $? "its socket is gone then"
 is "$(cat "$tmp/err9")" "" "it said nothing"
+
+# Names for acid, as snap(7) makes them.
+sed -n "/symbols.sh <<'END'/,/^END/p" "$tests/../cmd/snap/snap.7" |
+    sed '1d;$d;s/\\e/\\/g' >"$tmp/symbols.sh"
+if command -v gdb >/dev/null; then
+	is "$(cd "$mnt/$pid" && sh "$tmp/symbols.sh" | grep '^main = ')" \
+	    "$(gdb -p "$pid" -batch -ex 'print/x (long)&main' 2>/dev/null |
+	    sed -n 's/^$1 = \(.*\)/main = \1;/p')" "names for acid"
+else
+	skip "names for acid" "no gdb"
+fi
 unserve
 
 # In the background, at a port, of a live process; names of hosts that are none.
@@ -72,4 +83,4 @@ is "$rc $err" "1 snapfs: 5640: not a path, HOST:PORT or tcp!HOST!PORT" \
     "not an address"
 snapfs -s "$tmp/9p" -m "$tmp" "$tmp/snap"
 is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "not with a mount"
-finish 18
+finish 19
