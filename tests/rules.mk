@@ -17,6 +17,8 @@ NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)), \
 	$O/tests/targets/nolibc)
 FUZZ = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZTIME = 120
+MUTATIONS = 20
+SEED = 1
 BENCH = $(patsubst %.c,$O/%,$(wildcard tests/bench/*.c))
 # what "make check" runs, and the others; the line "# beside:" at the head of each
 # says what it may run beside (tests/run)
@@ -127,6 +129,12 @@ fuzz:
 	    FUZZER='-DLIBFUZZER -fsanitize=fuzzer' $(FUZZ:%=$O-fuzz/tests/fuzz/%)
 	@BUILD=$O-fuzz FUZZTIME=$(FUZZTIME) tests/fuzz/run $(FUZZ)
 
+## mutate   print which of MUTATIONS=20 small changes of the code, chosen by
+##          SEED=1, no test notices
+mutate:
+	@tests/setup test
+	@tests/mutate -n $(MUTATIONS) -s $(SEED)
+
 ## bench    measure the speed, and that of similar tools
 bench:
 	@tests/setup bench
@@ -146,5 +154,5 @@ cover:
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
-.PHONY: demo test check tests run fresh vm asan lint fuzz bench cover \
+.PHONY: demo test check tests run fresh vm asan lint fuzz mutate bench cover \
 	corpus
