@@ -572,12 +572,13 @@ int		 exclude_snap(struct exclude *x, struct snap *s,
 void		 exclude_free(struct exclude *x);
 
 /*
- * Present a process as an ELF core, built as it is read: core/write/layout.c,
- * core/write/copy.c
+ * Present a process as an ELF core or a minidump, built as it is read:
+ * core/write/layout.c, core/write/minidump.c, core/write/copy.c
  */
 struct core;
 
 struct core	*core_new(struct snap *s, struct proc *p);
+struct core	*minidump_new(struct snap *s, struct proc *p);
 void		 core_free(struct core *c);
 uint64_t	 core_size(const struct core *c);
 size_t		 core_left(const struct core *c);

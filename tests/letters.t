@@ -57,6 +57,7 @@ procmap r reserved
 procmap s solaris
 procmap x resident
 snapcat s salvage
+snapcore m minidump
 snapcore r reverse
 snapcrash c config
 snapcrash n lines

@@ -1,5 +1,5 @@
 /*
- * Write the ELF core of a process to a file with holes.
+ * Write the ELF core or the minidump of a process to a file with holes.
  */
 #include "snapcore.h"
 
@@ -19,21 +19,21 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 }
 
 /*
- * Write the core of process p of snapshot s to path. If path is NULL, write it
- * to standard output. If verbose is true, also print its size. If threads were
- * left out, print their number. progress counts the bytes written. Return 0, or
- * -1 with errstr set.
+ * Write the core of process p of snapshot s, as make() builds it, to path. If
+ * path is NULL, write it to standard output. If verbose is true, also print its
+ * size. If threads were left out, print their number. progress counts the bytes
+ * written. Return 0, or -1 with errstr set.
  */
 int
-core_write(struct snap *s, struct proc *p, const char *path, bool verbose,
-    struct progress *progress)
+core_write(core_make *make, struct snap *s, struct proc *p, const char *path,
+    bool verbose, struct progress *progress)
 {
 	struct output *out;
 	struct core *c;
 	uint64_t data;
 	int rc = -1;
 
-	if ((c = core_new(s, p)) == NULL)
+	if ((c = make(s, p)) == NULL)
 		return -1;
 	if ((out = output_begin(path, false, progress)) == NULL)
 		goto out;

@@ -1,6 +1,6 @@
 /*
- * snapcore: make ELF cores of the processes of a snapshot.  -r makes a snapshot
- * of ELF cores, as snapcat does.
+ * snapcore: make ELF cores or minidumps of the processes of a snapshot. -r
+ * makes a snapshot of ELF cores, as snapcat does.
  */
 #include "snapcore.h"
 
@@ -8,7 +8,7 @@
 
 static struct sources sources;
 static struct joining joining = { .from = &sources };
-static bool reverse;
+static bool reverse, minidump;
 static struct progress progress;
 
 struct chosen {			/* a process for which a core is made */
@@ -35,6 +35,16 @@ fail_process(const struct chosen *all, size_t n)
 	    (const char *)b.data, n == 0 ? "none" : n > 10 ? ", ..." : "");
 	buf_free(&b);
 	return -1;
+}
+
+/*
+ * Write the core or, with -m, the minidump of c to path, as core_write() does.
+ */
+static int
+write_one(const struct chosen *c, const char *path)
+{
+	return core_write(minidump ? minidump_new : core_new, c->snap, c->proc,
+	    path, joining.verbose, &progress);
 }
 
 /*
@@ -67,8 +77,7 @@ write_all(struct chosen *all, size_t n, const char *path)
 			snprintf(nth, sizeof nth, ".%zu", same + 1);
 		name = must(str_printf("%s.%" PRIu64 "%s", path == NULL ?
 		    "core" : path, all[i].proc->pid, nth));
-		if (core_write(all[i].snap, all[i].proc, name, joining.verbose,
-		    &progress) == -1)
+		if (write_one(&all[i], name) == -1)
 			program_lose(NULL, snap_errstr());
 		else if (!joining.verbose)
 			program_warn("%s: process %" PRIu64, name,
@@ -105,8 +114,7 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 	else if (n == 0)
 		rc = fail_process(all, nall);
 	else if (n == 1)
-		rc = core_write(one->snap, one->proc, path, joining.verbose,
-		    &progress);
+		rc = write_one(one, path);
 	else if (path != NULL && strcmp(path, "-") == 0)
 		rc = errstr_set("cannot write %zu cores to standard output; "
 		    "use -p pid%s", n, n == nall ? "" : " and one file");
@@ -149,6 +157,8 @@ static const struct opt opts[] = {
 	    .source = sources_cgroup },
 	{ 'e', "executable", "exe", "executable the cores came from",
 	    .word = &joining.exe },
+	{ 'm', "minidump", NULL, "write a minidump, with only the stacks",
+	    .flag = &minidump },
 	{ 'o', "output", "file", "write to file instead of core or core.PID",
 	    .outfile = &joining.path },
 	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
@@ -163,9 +173,9 @@ static const struct opt opts[] = {
 };
 
 static const struct cmdline cmdline = {
-	.about = "Convert a snapshot to ELF cores, or back.",
+	.about = "Convert a snapshot to ELF cores, or back, or to minidumps.",
 	.synopsis = (const char *const[]){
-		"[-v] [-c group] [-o core] [-p pid|name] "
+		"[-mv] [-c group] [-o core] [-p pid|name] "
 		    "[file | pid | name ...]",
 		"-r [-vz] [-c group] [-e exe] [-o file] [-p pid|name]",
 		"         [file | pid | name ...]",
@@ -183,7 +193,7 @@ main(int argc, char *argv[])
 
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
-	if (!reverse && (joining.exe != NULL || joining.compress))
+	if (reverse ? minidump : joining.exe != NULL || joining.compress)
 		options_misuse(&cmdline);
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);

@@ -6,8 +6,10 @@
 
 #include "common/common.h"
 
-/* core.c: write an ELF core to a file */
-int		 core_write(struct snap *s, struct proc *p, const char *path,
-		    bool verbose, struct progress *progress);
+/* core.c: write an ELF core or a minidump to a file */
+typedef struct core *core_make(struct snap *, struct proc *);
+
+int		 core_write(core_make *make, struct snap *s, struct proc *p,
+		    const char *path, bool verbose, struct progress *progress);
 
 #endif

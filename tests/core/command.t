@@ -191,6 +191,14 @@ EOF
 	    sed -n "s/.*Machine:.*$name/machine/p;s/^  LOAD.*/LOAD/p" |
 	    tr '\n' ' ')$(cat "$tmp/e")" "machine LOAD LOAD " \
 	    "Plan 9 $type: readelf"
+	core -m -o dump "$snap"
+	if [ "$type" = amd64 ]; then
+		is "$rc $err $(head -c4 "$tmp/dir/dump")" "0  MDMP" \
+		    "Plan 9 $type: a minidump"
+	else
+		is "$rc $err" "1 process 7: minidumps of $type processes are not supported" \
+		    "Plan 9 $type: no minidump"
+	fi
 	case $type in
 	*64 | 386)
 		n=$(gdb -nx -batch -ex 'x/s 0x1000' -c "$tmp/dir/core" 2>&1 |
@@ -246,4 +254,4 @@ try "-r writes what snapcat writes" \
 is "$("$BUILD/snapcore" -rv "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcore//')" \
     "$("$BUILD/snapcat" -v "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcat//')" \
     "-r says what snapcat says"
-finish 47
+finish 51

@@ -23,24 +23,6 @@
 
 enum { HOLE = HOLE_KB * KB };	/* minimum hole size in bytes */
 
-struct hole {			/* a range of zeros that need not be read */
-	uint64_t	 start;
-	uint64_t	 end;	/* first byte after the hole */
-};
-
-struct core {
-	struct image	*mem;	/* borrowed from the process */
-	struct buf	 head;	/* owned; all bytes of the core before the
-				   memory */
-	struct corepart	*part;	/* owned; sorted by offset */
-	size_t		 npart;
-	struct hole	*hole;	/* owned; sorted by offset */
-	size_t		 nhole;
-	uint64_t	 size;
-	uint64_t	 page;	/* page size in bytes */
-	size_t		 left;	/* number of live threads without registers */
-};
-
 static uint64_t
 page_up(uint64_t v, uint64_t page)
 {

@@ -1,6 +1,6 @@
 /*
- * Shared by the files that write an ELF core: layout.c, load.c, note.c,
- * thread.c and arch.c.
+ * Shared by the files that write an ELF core (layout.c, load.c, note.c,
+ * thread.c, arch.c) or a minidump (minidump.c).
  */
 #ifndef CORE_WRITE_H
 #define CORE_WRITE_H
@@ -69,6 +69,24 @@ struct coreloads {
 	size_t		 nload;
 	struct corepart	*part;	/* owned; sorted by address */
 	size_t		 npart;
+};
+
+struct hole {			/* a range of zeros that need not be read */
+	uint64_t	 start;
+	uint64_t	 end;	/* first byte after the hole */
+};
+
+struct core {
+	struct image	*mem;	/* borrowed from the process */
+	struct buf	 head;	/* owned; all bytes of the core before the
+				   memory */
+	struct corepart	*part;	/* owned; sorted by offset */
+	size_t		 npart;
+	struct hole	*hole;	/* owned; sorted by offset */
+	size_t		 nhole;
+	uint64_t	 size;
+	uint64_t	 page;	/* page size in bytes */
+	size_t		 left;	/* number of live threads without registers */
 };
 
 int		 coreloads_make(struct coreloads *, struct image *,
