@@ -81,6 +81,8 @@ embedded_new(struct snap *s, const struct vma *v)
 	uint64_t pid;
 
 	pid = PID_MAX_LIMIT + 1;
+	if (s->nproc > 0)	/* stay within the moment of a series */
+		pid += s->proc[0]->pid / EARLY_PID * EARLY_PID;
 	if (s->nproc > 0 && s->proc[s->nproc - 1]->pid >= pid)
 		pid = s->proc[s->nproc - 1]->pid + 1;
 	while (snap_find(s, pid) != NULL)

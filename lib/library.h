@@ -210,6 +210,10 @@ struct snap {
 					   NULL: no such error */
 	bool		 damaged; /* only damage can explain the error in
 				     trailer_error */
+	uint64_t	 moment; /* number of this moment of a series, from 1;
+				    0: the stream is not a series, or has not
+				    been reduced to one moment */
+	uint64_t	 moments;	/* number of moments in the series */
 };
 
 /*
@@ -275,6 +279,8 @@ void		 output_put(struct output *o, const void *data, size_t n);
 void		 output_hole(struct output *o, uint64_t n);
 int		 output_flush(struct output *o);
 uint64_t	 output_pos(const struct output *o);
+int		 output_publish(struct output *o);
+int		 output_rewind(struct output *o, uint64_t pos);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
 void		 output_frames(struct output *o);
@@ -382,6 +388,7 @@ struct readopts {
 	bool	 scan;		/* read and check the whole stream, even if
 				   it has an index */
 	bool	 salvage; /* read the undamaged parts of a damaged stream */
+	bool	 moments;	/* return all moments of a series */
 	bool	 partial;	/* after an error, return the processes read
 				   before it, and put the error in the member
 				   "broken" of struct snap */
@@ -411,6 +418,23 @@ struct readopts {
 typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
 
 struct snap	*snap_load(const char *path, const struct readopts *o);
+
+/* moments.c: the moments of a series */
+struct instant {
+	char		*header; /* owned; first line of a snapshot of it */
+	time_t		 time;
+	size_t		 processes;
+	uint64_t	 kb;	/* number of kilobytes that no earlier moment
+				   has */
+};
+
+void		 moment_choose(const char *choice,
+		    void (*note)(void *, const char *));
+bool		 moment_ischosen(void);
+struct snap	*moment_keep(struct snap *s, const char *name);
+int		 snap_instants(struct snap *s, struct instant **v, size_t *n);
+void		 instants_free(struct instant *v, size_t n);
+
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
 struct snap	*snap_keep(struct snap *s, snap_want want, void *arg);
@@ -427,6 +451,11 @@ struct snap6	*snap6_begin(struct output *out, const char *header,
 		    void (*warn)(void *, const char *), void *arg);
 int		 snap6_put(struct snap6 *w, struct proc *p);
 int		 snap6_end(struct snap6 *w, bool whole);
+int		 snap6_series(struct snap6 *w);
+int		 snap6_pause(struct snap6 *w, uint64_t n, const char *header,
+		    const char *cputype);
+int		 snap6_resume(struct snap6 *w);
+int		 snap6_retire(struct snap6 *w, struct snap *s);
 int		 snap6_write(struct snap *s, struct output *out,
 		    void (*warn)(void *, const char *), void *arg);
 bool		 snap6_known(const char *name);
@@ -622,6 +651,7 @@ enum criu_cgroups {		/* how to restore cgroups */
  * record.
  */
 enum { EARLY_PID = 1 << 24 };
+#define MOMENT_FILE "moment"	/* record file of the mark of a moment */
 #define EARLY_DIR "early"	/* subdirectory for images of early copies */
 
 /* number of bytes at the start of an ELF file that are searched for the build
@@ -775,6 +805,9 @@ struct liveopts {
 				   anonymous memory only, and add EARLY_PID
 				   times this to the process IDs; 0: capture
 				   everything */
+	unsigned int moment;	/* number of the moment in a series, from 1: add
+				   EARLY_PID times the number of earlier moments
+				   to the process IDs; 0: not a series */
 	const struct live *before; /* previous set of the same snapshot, whose
 				      clones still exist, or NULL */
 	bool	 again;		/* the caller can capture again, so fail if a
@@ -816,6 +849,7 @@ int		 live_take(struct live *l, struct snap *s, take_fn take,
 int		 live_next(struct live *l, struct proc **p);
 bool		 live_isclone(const struct live *l, pid_t pid);
 bool		 live_hasclones(const struct live *l);
+void		 live_keep(struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
 int		 live_park(struct live *l, struct buf *pids);

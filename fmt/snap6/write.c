@@ -5,34 +5,8 @@
  * directly to raw pages.
  */
 #include "vec.h"
-#include "dedup/dedup.h"
-#include "io/io.h"
 #include "record/record.h"
-#include "trailer.h"
-
-struct snap6 {
-	struct output	*out;		/* borrowed */
-	const char	*header;	/* borrowed; NULL: the header was
-					   already written */
-	struct dedup	*dedup;		/* owned */
-	struct sums	*sums; /* owned; checksums of all bytes written */
-	struct indexer	 index;		/* index of the stream */
-	uint64_t	 start; /* offset in the output at which the stream
-				   begins */
-	bool		 zero;		/* a process with ID 0 was written */
-	bool		 feigned; /* the last record ends like a trailer */
-	void		(*warn)(void *, const char *);
-	void		*arg;		/* first argument of warn() */
-	struct progress	*progress;	/* borrowed, or NULL */
-	struct proc	*proc;		/* process being written */
-	const struct segment *seg; /* segment whose header was written last */
-	struct referred	 ref;		/* image of the last reference, and how
-					   references to it begin */
-	bool		 lost; /* data of proc was lost after its proc record
-				  was written */
-	char		 why[256];
-	uint64_t	 nlost;		/* number of lost kilobytes of proc */
-};
+#include "writer.h"
 
 static void
 write_num(struct snap6 *w, uint64_t v)
@@ -142,6 +116,24 @@ write_lost(struct snap6 *w, const struct finding *f)
 	return image_miss(im, start, end, "unreadable");
 }
 
+/*
+ * Note that w writes the raw pages of finding f at offset pos of the output.
+ * Return 0, or -1 with errstr set.
+ */
+static int
+rawpages_add(struct snap6 *w, const struct finding *f, uint64_t pos)
+{
+	struct rawpages *r = w->nraw == 0 ? NULL : &w->raw[w->nraw - 1];
+
+	if (r != NULL && r->seg == f->seg && r->kb + r->n == f->kb &&
+	    r->pos + r->n * (KB + 1) == pos) {
+		r->n += f->n;
+		return 0;
+	}
+	return VEC_ADD(w->raw, w->nraw, (struct rawpages){ .seg = f->seg,
+	    .kb = f->kb, .n = f->n, .pos = pos });
+}
+
 static int
 write_finding(void *arg, const struct finding *f)
 {
@@ -162,6 +154,8 @@ write_finding(void *arg, const struct finding *f)
 	case VERDICT_RAW:
 		w->proc->count.raw += f->n;
 		progress_count(w->progress, f->n, 0, 0);
+		if (w->file != NULL && rawpages_add(w, f, pos) == -1)
+			return -1;
 		write_raw(w, f);
 		indexer_raw(&w->index, f->place, f->n);
 		break;
@@ -322,6 +316,8 @@ snap6_free(struct snap6 *w)
 	dedup_free(w->dedup);
 	sums_free(w->sums);
 	indexer_free(&w->index);
+	free(w->raw);
+	snap_free(w->own);
 	free(w);
 }
 
@@ -357,10 +353,11 @@ snap6_begin(struct output *out, const char *header,
 
 /*
  * Write the trailer, which is a record of process 0. Write none if the snapshot
- * itself has a process 0.
+ * itself has a process 0. The checksums must be complete. Return 0, or -1 with
+ * errstr set.
  */
-static int
-write_trailer(struct snap6 *w)
+int
+snap6_trailer(struct snap6 *w)
 {
 	struct buf b = { 0 };
 	int rc;
@@ -371,8 +368,7 @@ write_trailer(struct snap6 *w)
 		    "process 0 has none", w->proc->pid);
 	if (w->zero)
 		return 0;
-	if ((rc = sums_end(w->sums)) == 0 &&
-	    (rc = trailer_make(&b, &w->index, w->sums)) == 0) {
+	if ((rc = trailer_make(&b, &w->index, w->sums)) == 0) {
 		output_put(w->out, b.data, b.len);
 		rc = output_flush(w->out);
 	}
@@ -393,8 +389,8 @@ snap6_end(struct snap6 *w, bool whole)
 	if (whole)
 		header_put(w);
 	rc = output_sum(w->out, NULL);
-	if (rc == 0 && whole)
-		rc = write_trailer(w);
+	if (rc == 0 && whole && (rc = sums_end(w->sums)) == 0)
+		rc = snap6_trailer(w);
 	snap6_free(w);
 	return rc;
 }

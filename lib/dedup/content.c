@@ -240,25 +240,25 @@ judge_identical(struct dedup *d, const struct block *b)
 }
 
 /*
- * Record the outcome of each page of b whose identity may occur again, except
- * of pages that were written raw.
+ * Record the outcome of the n kilobytes from place on: the verdict and, for the
+ * first of them, the place of the page that it equals. Their identities may
+ * occur again. Return 0, or -1 with errstr set.
  */
-static int
-outcomes_record(struct dedup *d, const struct block *b)
+int
+outcome_add(struct dedup *d, uint64_t place, uint64_t n, enum verdict verdict,
+    uint64_t target)
 {
-	const struct judgement *j = &d->j;
 	struct outcome *f;
-	size_t i, cap;
+	uint64_t part;
+	size_t cap;
 
-	for (i = 0; i < b->n; i++) {
-		if (!b->recorded[i] || j->verdict[i] == VERDICT_RAW)
-			continue;
+	for (; n > 0; n -= part, place += part, target += part) {
+		part = n < MAX_OUTCOME ? n : MAX_OUTCOME;
 		f = d->noutcome > 0 ? &d->outcome[d->noutcome - 1] : NULL;
-		if (f != NULL && f->place + f->n == b->place + i &&
-		    f->verdict == j->verdict[i] && f->n < MAX_OUTCOME &&
-		    (f->verdict != VERDICT_SAME ||
-		    f->target + f->n == j->target[i])) {
-			f->n++;
+		if (f != NULL && f->place + f->n == place &&
+		    f->verdict == verdict && f->n + part <= MAX_OUTCOME &&
+		    (verdict != VERDICT_SAME || f->target + f->n == target)) {
+			f->n = (f->n + part) & MAX_OUTCOME;
 			continue;
 		}
 		if (d->noutcome == d->capoutcome) {
@@ -270,11 +270,29 @@ outcomes_record(struct dedup *d, const struct block *b)
 			d->capoutcome = cap;
 		}
 		f = &d->outcome[d->noutcome++];
-		f->place = (b->place + i) & MAX_PLACE;
-		f->n = 1;
-		f->target = j->target[i];
-		f->verdict = j->verdict[i] & 3U;
+		f->place = place & MAX_PLACE;
+		f->n = part & MAX_OUTCOME;
+		f->target = target;
+		f->verdict = verdict & 3U;
 	}
+	return 0;
+}
+
+/*
+ * Record the outcome of each page of b whose identity may occur again, except
+ * of pages that were written raw.
+ */
+static int
+outcomes_record(struct dedup *d, const struct block *b)
+{
+	const struct judgement *j = &d->j;
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		if (b->recorded[i] && j->verdict[i] != VERDICT_RAW &&
+		    outcome_add(d, b->place + i, 1,
+		    (enum verdict)j->verdict[i], j->target[i]) == -1)
+			return -1;
 	return 0;
 }
 

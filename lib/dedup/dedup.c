@@ -15,6 +15,7 @@
  * that may occur again, and the outcome of these identities if they were not
  * written raw. When the last two take too much memory, no more are recorded.
  */
+#include "bisect.h"
 #include "engine.h"
 #include "vec.h"
 #include "worker.h"
@@ -36,7 +37,8 @@ dedup_new(finding_fn found, void *arg)
 	if ((d = mem_new(1, sizeof *d)) == NULL)
 		return NULL;
 	index_init(&d->content);
-	index_init(&d->identity);
+	index_init(&d->identity[0]);
+	index_init(&d->identity[1]);
 	if (getrandom(d->secret, sizeof d->secret, 0) !=
 	    sizeof d->secret) {
 		errstr_sys("getrandom");
@@ -68,11 +70,40 @@ dedup_free(struct dedup *d)
 		return;
 	jobs_free(d->ring, block_drop);
 	index_free(&d->content);
-	index_free(&d->identity);
+	index_free(&d->identity[0]);
+	index_free(&d->identity[1]);
 	free(d->desc);
 	free(d->outcome);
 	free(d->kept);
 	free(d);
+}
+
+/*
+ * A later moment of the same processes follows. The identities of pages of the
+ * moment before stay known until the next call; their sources must exist as
+ * long. Identities of older pages are forgotten. Call this before the first
+ * segment of the moment.
+ */
+void
+dedup_next(struct dedup *d)
+{
+	size_t i, n;
+
+	d->gen = !d->gen;
+	index_free(&d->identity[d->gen]);
+	index_init(&d->identity[d->gen]);
+	n = BISECT_WHILE(k, d->nkept, d->kept[k].place < d->start);
+	d->nkept -= n;
+	for (i = 0; i < d->nkept; i++)
+		d->kept[i] = d->kept[i + n];
+	n = BISECT_WHILE(k, d->noutcome, d->outcome[k].place < d->start);
+	d->noutcome -= n;
+	for (i = 0; i < d->noutcome; i++)
+		d->outcome[i] = d->outcome[i + n];
+	d->lastoutcome = 0;
+	d->start = d->places;
+	d->again = (struct again){ .image = NULL };
+	d->window.seg = NULL;
 }
 
 /*
@@ -160,7 +191,9 @@ run_report(struct dedup *d, const struct block *b)
 		if (b->state[0] == PAGE_IDENTICAL)
 			f.n = judge_run(d, b->same[0] + i, b->all - i, &target,
 			    &f.verdict);
-		if (finding_report(d, b, &f, i, target) == -1)
+		if (finding_report(d, b, &f, i, target) == -1 ||
+		    (b->recorded[0] && outcome_add(d, b->place + i, f.n,
+		    f.verdict, target) == -1))
 			return -1;
 	}
 	return 0;

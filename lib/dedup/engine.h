@@ -40,7 +40,8 @@ struct block {
 					   of the earlier page */
 	uint64_t	 hash[BLOCK];	/* PAGE_READ: hash of the page */
 	bool		 recorded[BLOCK]; /* the identity of the page was added
-					     to the index */
+					     to the index; recorded[0]: of all
+					     pages of one run */
 	struct want	 want[BLOCK];
 	size_t		 nwant;
 	size_t		 nslot;
@@ -112,7 +113,11 @@ struct dedup {
 	void		*arg;
 	struct jobs	*ring;	/* owned; jobs are struct block */
 	struct index	 content;
-	struct index	 identity;
+	struct index	 identity[2];	/* those of this moment and of the one
+					   before */
+	unsigned int	 gen;	/* index in "identity" of this moment's */
+	uint64_t	 start;	/* first place of this moment; see
+				   dedup_next() */
 	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;
@@ -172,6 +177,8 @@ int		 candidates_check(const struct dedup *d, size_t *last,
 void		 block_find(struct dedup *d, struct block *b);
 
 /* content.c */
+int		 outcome_add(struct dedup *d, uint64_t place, uint64_t n,
+		    enum verdict verdict, uint64_t target);
 int		 judge_block(struct dedup *d, const struct block *b);
 uint64_t	 judge_run(struct dedup *d, uint64_t place, uint64_t n,
 		    uint64_t *target, enum verdict *verdict);

@@ -90,6 +90,25 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
+ * In d->identity[of], look for a place of the group with identity id[0]. Set *p
+ * to it, and return for how many of the n groups in id the following places
+ * have the same identities. Return 0 if there is none.
+ */
+static size_t
+identity_seek(struct dedup *d, unsigned int of, const uint64_t *id, size_t n,
+    uint64_t *p)
+{
+	struct cursor c;
+	size_t held;
+
+	*p = index_first(&d->identity[of], identity_hash(id[0]), &c);
+	for (; *p != PLACE_NONE; *p = index_next(&c))
+		if ((held = identity_holds(d, *p, id, n)) > 0)
+			return held;
+	return 0;
+}
+
+/*
  * For each of n groups of pages, find the place where the group was described
  * before. id[i] is the identity of group i; set place[i] to its place, or to
  * PLACE_NONE. Groups that followed each other before are likely to do so again,
@@ -100,7 +119,6 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 {
 	enum { AHEAD = 64 };	/* factor by which the number of compared groups
 				   grows after a match */
-	struct cursor c;
 	uint64_t p;
 	size_t i, k, held, most;
 
@@ -109,14 +127,11 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 		held = 1;
 		if (id[i] == 0)
 			continue;
-		p = index_first(&d->identity, identity_hash(id[i]), &c);
-		for (held = 0; p != PLACE_NONE; p = index_next(&c)) {
-			if (most > n - i)
-				most = n - i;
-			held = identity_holds(d, p, &id[i], most);
-			if (held > 0)
-				break;
-		}
+		if (most > n - i)
+			most = n - i;
+		held = identity_seek(d, d->gen, &id[i], most, &p);
+		if (held == 0 && d->start > 0)
+			held = identity_seek(d, !d->gen, &id[i], most, &p);
 		for (k = 0; k < held; k++)
 			place[i + k] = p + k * IDENTITY_KB;
 		/* after a long run, expect another */
@@ -134,7 +149,8 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 static bool
 identity_affordable(const struct dedup *d)
 {
-	return index_bytes(&d->identity) + d->capoutcome * sizeof *d->outcome +
+	return index_bytes(&d->identity[0]) + index_bytes(&d->identity[1]) +
+	    d->capoutcome * sizeof *d->outcome +
 	    d->capkept * sizeof *d->kept <
 	    d->unique * KB / 250 + (8 << 20);
 }
@@ -212,33 +228,51 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
+ * Add the identities of n groups of the window, from group g on, to the index,
+ * if that is useful and affordable: for groups that are new, or were described
+ * at an earlier moment. place is the place of the first of them in segment seg.
+ * Set *added. Return 0, or -1 with errstr set.
+ */
+static int
+groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
+    uint64_t place, bool *added)
+{
+	const struct window *w = &d->window;
+	size_t i;
+
+	*added = w->id[g] != 0 && (d->before[g] == PLACE_NONE ||
+	    d->before[g] < d->start) && segment_referable(seg) &&
+	    identity_affordable(d);
+	for (i = 0; i < n && *added; i++)
+		if (index_add(&d->identity[d->gen], identity_hash(w->id[g +
+		    i]), place + i * IDENTITY_KB) == -1 ||
+		    kept_add(d, place + i * IDENTITY_KB) == -1)
+			return -1;
+	return 0;
+}
+
+/*
  * Append group g of the window to block b. If the group was described before,
- * it need not be read. Otherwise plan to read it from loc in src, and add its
- * identity to the index if that is useful and affordable.
+ * it need not be read. Otherwise plan to read it from loc in src.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
     uint64_t loc)
 {
-	const struct window *w = &d->window;
+	bool added;
 	size_t i;
 
-	if (d->before[g] != PLACE_NONE) {
-		for (i = 0; i < IDENTITY_KB; i++) {
-			b->state[b->n] = PAGE_IDENTICAL;
-			b->same[b->n++] = d->before[g] + i;
-		}
+	if (groups_add(d, b->seg, g, 1, b->place + b->n, &added) == -1)
+		return -1;
+	memset(b->recorded + b->n, added, IDENTITY_KB);
+	if (d->before[g] == PLACE_NONE) {
+		plan_read(b, IDENTITY_KB, src, loc);
 		return 0;
 	}
-	if (w->id[g] != 0 && segment_referable(b->seg) &&
-	    identity_affordable(d)) {
-		memset(b->recorded + b->n, true, IDENTITY_KB);
-		if (index_add(&d->identity, identity_hash(w->id[g]),
-		    b->place + b->n) == -1 ||
-		    kept_add(d, b->place + b->n) == -1)
-			return -1;
+	for (i = 0; i < IDENTITY_KB; i++) {
+		b->state[b->n] = PAGE_IDENTICAL;
+		b->same[b->n++] = d->before[g] + i;
 	}
-	plan_read(b, IDENTITY_KB, src, loc);
 	return 0;
 }
 
@@ -265,7 +299,8 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 				b->all = b->place - d->before[g];
 			b->state[0] = PAGE_IDENTICAL;
 			b->same[0] = d->before[g];
-			break;
+			return groups_add(d, b->seg, g, (size_t)b->all /
+			    IDENTITY_KB, b->place, &b->recorded[0]);
 		}
 		do {
 			if (plan_group(d, b, g++, src, loc) == -1)
@@ -307,8 +342,9 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 		return 0;
 	}
 	loc = e->loc + (kb - e->kb) * e->src->pitch;
+	/* a file may have changed since the moment before */
 	if (e->src->ops->identify != NULL && e->src->pitch == KB &&
-	    loc % KB == 0) {
+	    loc % KB == 0 && (d->start == 0 || e->src->image != NULL)) {
 		lead = (size_t)(-loc / KB % IDENTITY_KB);
 		if (lead == 0) {
 			window_open(d, b->seg, e, kb);

@@ -30,6 +30,7 @@ struct output {
 	struct written	 unbegun; /* range for which write-back has not
 				     started */
 	bool		 ended;	/* output_end() was called */
+	bool		 published; /* output_publish() was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
 	bool		 muted;	/* write nothing, see output_mute() */
@@ -443,6 +444,35 @@ output_free(struct output *o)
 }
 
 /*
+ * Give the new file of o its name, with what was appended so far. More can be
+ * appended, and output_abort() keeps the file. Return 0, or -1 with errstr set.
+ */
+int
+output_publish(struct output *o)
+{
+	(void)output_flush(o);
+	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
+		output_fail(o, "finish");
+	o->published = true;
+	return output_check(o);
+}
+
+/*
+ * Remove what was appended to o, a new file, after the first pos bytes. Return
+ * 0, or -1 with errstr set.
+ */
+int
+output_rewind(struct output *o, uint64_t pos)
+{
+	(void)output_flush(o);
+	if (!o->failed && (ftruncate(o->fd, (off_t)pos) == -1 ||
+	    lseek(o->fd, (off_t)pos, SEEK_SET) == -1))
+		output_fail(o, "seek");
+	o->pos = o->written = pos;
+	return output_check(o);
+}
+
+/*
  * Write the rest of o. If its file is new, give the file its name, or remove it
  * on failure. Free o in any case. Return 0, or -1 with errstr set.
  */
@@ -455,7 +485,8 @@ output_commit(struct output *o)
 	/* a final hole does not yet count in the file's size */
 	if (!o->failed && ((o->tail && ((at = lseek(o->fd, 0,
 	    SEEK_CUR)) == -1 || ftruncate(o->fd, at) == -1)) ||
-	    (o->file.path != NULL && newfile_finish(&o->file) == -1)))
+	    (o->file.path != NULL && !o->published &&
+	    newfile_finish(&o->file) == -1)))
 		output_fail(o, "finish");
 	if (o->failed) {
 		errstr_set("%s", o->why);

@@ -82,6 +82,28 @@ sums_end(struct sums *s)
 }
 
 /*
+ * Let s->sum have all checksums, as after sums_end(), until sums_resume() is
+ * called. Return 0, or -1 with errstr set.
+ */
+int
+sums_pause(struct sums *s)
+{
+	if (s->part > 0 && VEC_ADD(s->sum, s->n,
+	    XXH3_64bits_digest(s->state)) == -1)
+		s->failed = true;
+	return s->failed ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * Allow more bytes to be added to s, after sums_pause().
+ */
+void
+sums_resume(struct sums *s)
+{
+	s->n = (size_t)(s->bytes / SUM_BYTES);
+}
+
+/*
  * Return the checksum of the n bytes at data.
  */
 uint64_t

@@ -65,7 +65,8 @@ live_add(struct live *l, pid_t pid, bool found)
 /*
  * Add process pid to set l. If pid is a thread, add its process. If pid does
  * not exist, warn the user and mark the snapshot incomplete; this is not an
- * error.
+ * error. It may have ended since the first moment of a series, which is no
+ * reason to warn.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -73,7 +74,8 @@ live_addpid(struct live *l, pid_t pid)
 	pid_t leader;
 
 	if ((leader = proc_leader(pid)) == -1) {
-		live_warn(l, "no such process: %d", pid);
+		if (l->opts.moment <= 1)
+			live_warn(l, "no such process: %d", pid);
 		return 0;
 	}
 	return live_add(l, leader, false);

@@ -76,6 +76,24 @@ live_free(struct live *l)
 }
 
 /*
+ * End the capture of set l, which was released and written, but keep its
+ * clones: those of a later set are compared with them (opts.before). Free the
+ * set before l, if there is one.
+ */
+void
+live_keep(struct live *l)
+{
+	take_finish(l);
+	live_unyield(l);
+	live_warnmissed(l);
+	if (l->opts.verbose)
+		live_reportheld(l);
+	l->opts.verbose = false;
+	live_free((struct live *)(uintptr_t)l->opts.before);
+	l->opts.before = NULL;
+}
+
+/*
  * Begin to capture the stopped processes of set l into snapshot s. Record their
  * state, then clone and release them; without clones they stay stopped. Then
  * start a thread that reads the rest from the clones or the stopped processes.

@@ -321,6 +321,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	/* the clone in each earlier copy can grow by as much */
 	if (l->opts.early != 0)
 		c.bytes *= l->opts.early;
+	else if (l->opts.before != NULL)
+		c.bytes *= 2;
 	own = record_text(c.rec, "cgroup");
 	mounts = scan_begin(c.head->mounts.data, c.head->mounts.len);
 	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)

@@ -428,14 +428,15 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
  * Set the n elements of frame to the page frames of n pages of 4 KiB, from
  * address addr on. fd is the pagemap. Frames are numbered in units of 4 KiB. An
  * element is 0 if the page is absent, if no other process maps it, or if the
- * kernel hides its frame (without CAP_SYS_ADMIN). Return 0, or -1 with errstr
- * set.
+ * kernel hides its frame (without CAP_SYS_ADMIN). If anon is true, it is also 0
+ * for a page of a file or of shared memory. Return 0, or -1 with errstr set.
  */
 int
-pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
+pagemap_frames(int fd, uint64_t addr, size_t n, bool anon, uint64_t *frame)
 {
 	enum { MOST = 512 };	/* number of entries that the kernel copies at
 				   once */
+	const uint64_t not = PME_EXCLUSIVE | (anon ? PME_FILE : 0);
 	uint64_t v[MOST], page, per, i, k, want;
 	ssize_t got;
 
@@ -450,7 +451,7 @@ pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 		for (k = 0; k < want && i + k < n; k++) {
 			frame[i + k] = 0;
 			if (v[k / per] & PME_PRESENT &&
-			    !(v[k / per] & PME_EXCLUSIVE) &&
+			    !(v[k / per] & not) &&
 			    (v[k / per] & PME_FRAME) != 0)
 				frame[i + k] = (v[k / per] & PME_FRAME) *
 				    per + k % per;

@@ -57,7 +57,7 @@ bool		 pagemap_scans(int fd);
 bool		 pagemap_guards(int fd);
 uint64_t	 pagemap_huge(int fd, uint64_t addr, uint64_t end);
 int		 pagemap_any(int fd, uint64_t start, uint64_t end);
-int		 pagemap_frames(int fd, uint64_t addr, size_t n,
+int		 pagemap_frames(int fd, uint64_t addr, size_t n, bool anon,
 		    uint64_t *frame);
 
 /* smapsizes.c: page counts of mappings in smaps */

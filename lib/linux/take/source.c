@@ -38,6 +38,8 @@ struct livesource {
 	struct source	 src;
 	struct lproc	*proc;		/* borrowed */
 	bool		 again;		/* value of liveopts.again */
+	bool		 series;	/* a later moment is compared with this
+					   one */
 	bool		 far;		/* memory is read through the proxy,
 					   because pages may never arrive */
 	pid_t		 tid;
@@ -152,7 +154,8 @@ live_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 {
 	struct livesource *l = (struct livesource *)src;
 
-	return pagemap_frames(l->pagemap, loc, n, id);
+	/* a page of a file can change without getting another frame */
+	return pagemap_frames(l->pagemap, loc, n, l->series, id);
 }
 
 static void
@@ -184,13 +187,17 @@ static const struct source_ops single_ops = {
 static const struct source_ops alone_ops = { .many = alone_many };
 
 /*
- * Return true if p is the only process with memory in the snapshot of set l.
+ * Return true if p is the only process with memory in the snapshot of set l. In
+ * a series, return true if p has no clone: its frames then do not show whether
+ * its pages have changed since the last moment.
  */
 static bool
 lproc_isalone(const struct live *l, const struct lproc *p)
 {
 	const struct lproc *other;
 
+	if (l->opts.moment != 0)
+		return p->clone <= 0;
 	if (l->opts.early != 0 || l->opts.before != NULL)
 		return false;
 	TAILQ_FOREACH(other, &l->procs, entry)
@@ -222,6 +229,7 @@ source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
 		return NULL;
 	l->proc = p;
 	l->again = live->opts.again;
+	l->series = live->opts.moment != 0;
 	l->far = far;
 	l->tid = tid;
 	l->mem = proc_open(tid, 0, "mem", O_RDONLY);

@@ -121,6 +121,16 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
+ * Return the number of earlier copies or moments of the processes of l that the
+ * same stream contains.
+ */
+static unsigned int
+live_copies(const struct live *l)
+{
+	return l->opts.moment != 0 ? l->opts.moment - 1 : l->opts.early;
+}
+
+/*
  * Capture thread th, which t describes. Add a process to the snapshot, and let
  * the callback k->take fill it in. If th is the first thread of its process,
  * also capture text and memory. On success, free the contents of t.
@@ -139,8 +149,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	take_room(k);
 	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
 					 the snapshot */
-	p = snap_add(k->snap, (uint64_t)th->tid +
-	    k->live->opts.early * EARLY_PID);
+	p = snap_add(k->snap, (uint64_t)th->tid + live_copies(k->live) *
+	    EARLY_PID);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
 		return -1;
