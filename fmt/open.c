@@ -34,8 +34,9 @@ read_any(struct input *in, const struct readopts *o)
  * input may be a snapshot, an ELF core, or CRIU images in a directory or a
  * tar(1) archive. A file may be compressed with gzip or zstd. o has the options
  * of snap6_read(), or is NULL. For a core and for CRIU images, o->warn is
- * called with a message about each thing that is missing. Return the snapshot,
- * or NULL with errstr set.
+ * called with a message about each thing that is missing. Of a series, return
+ * the moment that moment_choose() has chosen. Return the snapshot, or NULL with
+ * errstr set.
  */
 struct snap *
 snap_load(const char *path, const struct readopts *o)
@@ -53,8 +54,20 @@ snap_load(const char *path, const struct readopts *o)
 	/* spool first, because a damaged file is not read in order */
 	if ((!o->salvage || in->size != UINT64_MAX ||
 	    input_spool(in) != -1) && input_gunzip(in, o->salvage) == 0 &&
-	    (s = read_any(in, o)) != NULL)
+	    (s = read_any(in, o)) != NULL) {
 		s->st = in->st;
+		if (!o->moments)
+			s = moment_keep(s, in->name);
+		if (s != NULL && s->moment != 0 && o->store != NULL) {
+			o->store->snap = s;
+			if (in->size == UINT64_MAX) {
+				snap_free(s);
+				s = NULL;
+				errstr_set("%s: a series must be a file",
+				    in->name);
+			}
+		}
+	}
 	input_close(in);
 	return s;
 }

@@ -7,6 +7,7 @@
 # the same thing, or a letter that is free, or none.
 cat >"$tmp/letters" <<'END'
 1 last
+@ moment
 a all
 b bytes
 c cgroup
@@ -14,6 +15,7 @@ D images-dir
 d dry-run
 e executable
 f force
+i interval
 j json
 k kill
 l long

@@ -95,6 +95,7 @@ void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 void		 program_say(void *arg, const char *text);
 void		 program_lose(void *arg, const char *text);
+void		 program_moment(int letter, char *arg);
 void		 program_nomem(void)
 		    __attribute__((noreturn));
 bool		 program_lost(void);
@@ -131,6 +132,7 @@ struct sources {
 				   process; NULL until a process is checked */
 	size_t		 at;	/* number of files named before the first
 				   live process */
+	bool		 absent; /* ignore live processes that do not exist */
 	bool		 kernel; /* accept process ID 0, which stands for the
 				    kernel */
 	bool		 user;	/* -u: select only live processes of user
@@ -149,6 +151,12 @@ struct sources {
 	{ 'u', "user", "user",						\
 	    "only this user's processes; alone: all of them",		\
 	    .source = sources_user }
+
+/* the option that chooses a moment of a series */
+#define MOMENT_OPTION							\
+	{ '@', "moment", "moment",					\
+	    "moment of a series: number, time, or last (default)",	\
+	    .call = program_moment }
 
 enum sources_kind {		/* how to interpret an operand */
 	SOURCES_LIVE,		/* an operand names a live process */

@@ -109,11 +109,11 @@ sources_add(const struct sources *s, struct live *l)
 		word = s->live.v[i];
 		if ((*word != '\0' && !program_isnumber(word) ?
 		    live_addname(l, word) : sources_one(s, word, live_add,
-		    l)) == -1)
+		    l)) == -1 && !s->absent)
 			return -1;
 	}
 	for (i = 0; i < s->cgroup.n; i++)
-		if (live_addcgroup(l, s->cgroup.v[i]) == -1)
+		if (live_addcgroup(l, s->cgroup.v[i]) == -1 && !s->absent)
 			return -1;
 	return s->user && s->live.n + s->cgroup.n == 0 ?
 	    live_addname(l, NULL) : 0;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool lost; /* a message said that the result is incomplete */
@@ -174,6 +175,18 @@ program_say(void *arg, const char *text)
 {
 	(void)arg;
 	program_warn("%s", text);
+}
+
+/*
+ * Let snap_load() choose the moment arg of a series. This handles an option;
+ * letter is its letter.
+ */
+void
+program_moment(int letter, char *arg)
+{
+	(void)letter;
+	tzset();	/* a confined program cannot read the time zone */
+	moment_choose(arg, program_say);
 }
 
 /*

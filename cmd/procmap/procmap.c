@@ -43,6 +43,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
+	{ '@', "moment", "moment", NULL, .call = program_moment },
 	LIVE_OPTIONS,
 	{ 'A', "amap", NULL, "print how many anonymous pages each mapping has",
 	    .flag = &command.opts.amap },

@@ -41,10 +41,14 @@ static const struct opt opts[] = {
 	{ 'f', "force", NULL,
 	    "with -k: kill even if something cannot be restored",
 	    .flag = &job.move.force },
+	{ 'i', "interval", "seconds",
+	    "take a moment each so many seconds (-N of them)",
+	    .seconds = &job.every },
 	{ 'k', "kill", NULL,
 	    "kill the processes after writing the snapshot",
 	    .flag = &job.move.kill },
 	{ 'l', "let-go", NULL, NULL, .flag = NULL },
+	{ 'N', "count", "count", NULL, .number = &job.count, 1, 1000000 },
 	{ 'm', "message", "text",
 	    "record a reason in the snapshot", .call = parse },
 	{ 'n', "no-inject", NULL, "execute nothing inside the processes",
@@ -72,9 +76,7 @@ static const struct opt opts[] = {
 	    .flag = &job.compress },
 	{ OPT_AT, "at", "time", "take the snapshot at this time of day",
 	    .call = parse },
-	{ OPT_CORE, "core", NULL,
-	    "standard input is the core of the first process",
-	    .flag = &job.core },
+	{ OPT_CORE, "core", NULL, NULL, .flag = &job.core },
 	{ OPT_MEMORY, "memory", "size",
 	    "keep processes stopped if clones may need more",
 	    .call = parse },
@@ -88,7 +90,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-adfklnrsvz] [-cmotux argument] [--option ...] "
+		"[-adfklnrsvz] [-ciNmotux argument] [--option ...] "
 		    "[pid|name ...]",
 		NULL
 	},
@@ -132,6 +134,12 @@ job_parse(int argc, char *argv[])
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core requires the ID of the dumping process as "
 		    "the first operand, and cannot be combined with -d or -k");
+	if (j->count != 0 && j->every == 0)
+		errx(2, "-N requires -i");
+	if (j->every > 0 && (j->core || j->move.dry || j->move.kill ||
+	    j->compress || j->path == NULL))
+		errx(2, "-i requires -o, and cannot be combined with -d, -k, "
+		    "-z, --core or --to");
 	if (j->move.to != NULL && (j->move.dry || j->path != NULL))
 		errx(2, "--to cannot be combined with -d or -o");
 	/* a child that is not moved would get another parent */

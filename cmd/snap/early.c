@@ -106,7 +106,7 @@ early_take(struct taking *k, const struct liveopts *o)
  * was made can still write to such a frame. Since then the kernel pins the
  * pages (bio_iov_iter_get_pages() in block/bio.c).
  */
-static bool
+bool
 frames_hold(void)
 {
 	struct utsname u;

@@ -36,6 +36,10 @@ struct job {			/* settings from the command line */
 	time_t		 at;	/* time at which to take the snapshot; 0: now */
 	const char	*path;	/* output file; NULL: standard output */
 	bool		 compress;
+	double		 every;	/* seconds from one moment of a series to the
+				   next; 0: take one moment */
+	uint64_t	 count;	/* number of moments; 0: until no process is
+				   left */
 };
 
 struct taking {			/* state of a snapshot being taken */
@@ -47,6 +51,11 @@ struct taking {			/* state of a snapshot being taken */
 	struct snap6	*writer; /* owned; NULL: not begun, or ended */
 	struct early	*early;	/* owned; the last copy that early_copy() made,
 				   or NULL */
+	struct snap	**moment; /* owned; moments of a series; the last is
+				     "snap" */
+	size_t		 nmoment;
+	struct live	*before; /* owned; the moment before, if its clones
+				    still exist, or NULL */
 	struct output	*out;	/* output file; NULL: not opened, or already
 				   committed */
 	bool		 again;	/* fail if a clone is killed, so that the
@@ -69,6 +78,7 @@ struct job	*job_parse(int argc, char *argv[]);
 /* early.c: copy memory to the far side while the processes run */
 int		 early_copy(struct taking *k, const struct liveopts *o);
 const struct live *early_live(const struct taking *k);
+bool		 frames_hold(void);
 void		 early_free(struct taking *k);
 
 /* far.c: the command of --to, and what it answers */
@@ -118,6 +128,10 @@ void		 note_make(struct buf *b, char *const argv[],
 
 /* question.c: what the processes need on the far side */
 int		 question_make(struct buf *b, struct live *l, bool early);
+
+/* series.c: several moments in one file */
+int		 series_take(struct taking *k, const struct liveopts *o);
+void		 series_free(struct taking *k);
 
 /* take.c: add the small files and the Linux record to each process */
 int		 take(void *taking, struct proc *p, const struct task *t,

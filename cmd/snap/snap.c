@@ -201,9 +201,12 @@ snap_once(struct taking *k, bool clone)
 			return -1;
 		o.out = output_fd(k->out);
 		/* a core from the kernel can be read only once */
-		o.again = clone && !k->job->core && output_isnew(k->out);
+		o.again = clone && !k->job->core && k->job->every == 0 &&
+		    output_isnew(k->out);
 	}
 	k->again = o.again;
+	if (k->job->every > 0)
+		return series_take(k, &o);
 	if ((k->snap = snap_new()) == NULL ||
 	    (k->snap->header = live_header(plan9_cputype())) == NULL)
 		return -1;
@@ -279,18 +282,22 @@ run(const struct job *j)
 		output_abort(k.out);
 		far_end(k.far);
 		live_free(k.live);
-		snap_free(k.snap);
+		if (k.nmoment == 0)
+			snap_free(k.snap);
+		series_free(&k);
 		return 1;
 	}
 	early_free(&k);
+	(void)writer_end(&k, false);	/* a series is whole already */
+	series_free(&k);
 	rc = k.out == NULL ? 0 : output_commit(k.out);
 	far_end(k.far);
 	progress_hide();
 	if (rc == -1)
 		errx(1, "%s", snap_errstr());
 	/* a zombie without memory can be moved completely */
-	if (live_incomplete(k.live) && ((!j->move.kill && !j->move.dry) ||
-	    !live_whole(k.live)))
+	if (k.live != NULL && live_incomplete(k.live) &&
+	    ((!j->move.kill && !j->move.dry) || !live_whole(k.live)))
 		k.incomplete = true;
 	live_free(k.live);
 	return k.incomplete ? 1 : 0;

@@ -8,6 +8,7 @@ static struct sources sources;
 static struct joining joining = { .from = &sources };
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
@@ -31,8 +32,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Join snapshots, or extract processes from one.",
 	.synopsis = (const char *const[]){
-		"[-svz] [-c group] [-e exe] [-o file] [-p pid|name] [-x what]",
-		"        [file | pid | name ...]",
+		"[-svz] [-@ moment] [-c group] [-e exe] [-o file]",
+		"        [-p pid|name] [-x what] [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,

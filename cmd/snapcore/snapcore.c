@@ -152,6 +152,7 @@ cores_of_snaps(const char *path)
 }
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
@@ -175,10 +176,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to ELF cores, or back, or to minidumps.",
 	.synopsis = (const char *const[]){
-		"[-mv] [-c group] [-o core] [-p pid|name] "
-		    "[file | pid | name ...]",
-		"-r [-vz] [-c group] [-e exe] [-o file] [-p pid|name]",
+		"[-mv] [-@ moment] [-c group] [-o core] [-p pid|name]",
 		"         [file | pid | name ...]",
+		"-r [-vz] [-@ moment] [-c group] [-e exe] [-o file]",
+		"         [-p pid|name] [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,

@@ -44,6 +44,7 @@ parse_pids(int letter, char *s)
 }
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	TABLE_OPTIONS(command.opts.table),
 	{ 'a', "all", NULL, "print all measures, even those that did not grow",
 	    .flag = &command.opts.all },
@@ -64,10 +65,12 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show what changed in processes between snapshots.",
 	.synopsis = (const char *const[]){
-		"[-bn] [-lx | -s] [-c group] [-o list] [-p pid[:pid]] old new",
-		"[-bn] [-lx | -s] [-o list] [-p pid[:pid]] file",
-		"[-abj] [-c group] [-p pid] file ...",
-		"-j [-l | -s] [-c group] [-o list] [-p pid[:pid]] file ...",
+		"[-bn] [-lx | -s] [-@ moment] [-c group] [-o list]",
+		"         [-p pid[:pid]] old new",
+		"[-bn] [-lx | -s] [-@ moment] [-o list] [-p pid[:pid]] file",
+		"[-abj] [-@ moment] [-c group] [-p pid] file ...",
+		"-j [-l | -s] [-@ moment] [-c group] [-o list]",
+		"         [-p pid[:pid]] file ...",
 		NULL
 	},
 	.opts = opts,
@@ -186,23 +189,44 @@ grow_all(struct command *cmd)
 }
 
 /*
+ * Read the snapshot at path into cmd, and find its moments. If parts is true,
+ * its parts are moments. Return the snapshot.
+ */
+static struct snap *
+read_one(struct command *cmd, const char *path, bool parts)
+{
+	const struct readopts o = { .warn = program_lose };
+	struct snap *s;
+
+	if ((s = snap_load(path, &o)) == NULL)
+		trouble();
+	MUST_ROOM(cmd->snap, cmd->nsnap);
+	cmd->snap[cmd->nsnap++] = s;
+	if (moments_add(&cmd->moments, s, path, parts) == -1)
+		trouble();
+	return s;
+}
+
+/*
  * Read the n snapshots named in path into cmd, and find their moments. If there
- * is only one snapshot, its parts are the moments.
+ * is only one snapshot, its parts are the moments; of a series, these are the
+ * first and the last moment.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
 {
-	struct readopts o = { .warn = program_lose };
+	const bool both = n == 1 && !moment_ischosen();
 	struct snap *s;
 	size_t i;
 
+	if (both)
+		moment_choose("first", program_say);
 	for (i = 0; i < n; i++) {
-		if ((s = snap_load(path[i], &o)) == NULL)
-			trouble();
-		MUST_ROOM(cmd->snap, cmd->nsnap);
-		cmd->snap[cmd->nsnap++] = s;
-		if (moments_add(&cmd->moments, s, path[i], n == 1) == -1)
-			trouble();
+		s = read_one(cmd, path[i], n == 1);
+		if (both && s->moments > 1) {
+			moment_choose("last", program_say);
+			(void)read_one(cmd, path[i], false);
+		}
 	}
 }
 

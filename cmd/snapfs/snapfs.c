@@ -28,6 +28,7 @@ add_option(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	{ 'a', "over", NULL, "mount over a directory that is not empty",
 	    .flag = &options.over },
 	{ 'c', "cgroup", "group",
@@ -53,9 +54,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Mount snapshots as files, or serve them over 9P2000.",
 	.synopsis = (const char *const[]){
-		"[-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] "
-		    "mtpt",
-		"[-adf] [-c group] [-o opt] [-p pid|name] -m mtpt",
+		"[-adf] [-@ moment] [-c group] [-o opt] [-p pid|name]",
+		"       [file | pid | name ...] mtpt",
+		"[-adf] [-@ moment] [-c group] [-o opt] [-p pid|name] -m mtpt",
 		"       [file | pid | name ...]",
 		"[-f] [-c group] [-p pid|name] -s address [file|pid|name ...]",
 		NULL

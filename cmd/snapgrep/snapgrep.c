@@ -85,6 +85,7 @@ context(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
+	{ '@', "moment", "moment", NULL, .call = program_moment },
 	{ 'a', "all", NULL, "print every match, even in shared pages",
 	    .flag = &command.report.all },
 	{ 'A', "after-context", "n", NULL, .call = context },

@@ -163,6 +163,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
+	{ '@', "moment", "moment", NULL, .call = program_moment },
 	{ 'c', "check", NULL, "only print what cannot be restored",
 	    .flag = &job.check },
 	{ 'D', "images-dir", "dir", "directory for the images",

@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct sources sources;
@@ -52,6 +53,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 }
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	TABLE_OPTIONS(listing.table),
 	{ 'c', "check", NULL, "read everything and report damage",
 	    .flag = &listing.check },
@@ -72,11 +74,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "List the contents of snapshots, one line per process.",
 	.synopsis = (const char *const[]){
-		"[-bclnv] [--cgroup group] [--records] [-o list]",
+		"[-bclnv] [-@ moment] [--cgroup group] [--records] [-o list]",
 		"       [-p pid|name] [file | pid | name ...]",
-		"-j [-c] [--cgroup group] [-o list] [-p pid|name] "
-		    "[file | pid |",
-		"       name ...]",
+		"-j [-c] [-@ moment] [--cgroup group] [-o list] [-p pid|name]",
+		"       [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -123,7 +124,8 @@ is_stdin(const char *path)
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
 {
-	struct readopts o = { .nodata = true, .files = shown_by(ls) };
+	struct readopts o = { .nodata = true, .files = shown_by(ls),
+	    .moments = !moment_ischosen() };
 	struct snap *t;
 	int rc;
 
@@ -158,7 +160,8 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 	struct listing damaged = *ls;
 	struct damage d = { .path = path, .check = ls->check };
 	struct readopts o = { .nodata = true, .salvage = true,
-	    .files = shown_by(ls), .warn = say, .arg = &d };
+	    .files = shown_by(ls), .moments = !moment_ischosen(),
+	    .warn = say, .arg = &d };
 
 	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
 	    sizeof d.reported);
@@ -166,7 +169,8 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 		s = snap_load(path, &o);
 	if (s != NULL && s->nproc > 0) {
 		damaged.damaged = true;
-		list_snap(s, path, &damaged);
+		if (!list_moments(s, ls))
+			list_snap(s, path, &damaged);
 		fflush(stdout);
 	}
 	program_warn("%s%s", d.reported, s != NULL && s->nproc > 0 ?
@@ -181,7 +185,8 @@ list_file(const char *path, const struct listing *ls, bool named)
 	    .files = shown_by(ls), .record = list_record,
 	    .scan = ls->check || ls->parts,
 	    .part = ls->parts ? parts_print : NULL,
-	    .partial = is_stdin(path), .warn = program_lose,
+	    .partial = is_stdin(path), .moments = !moment_ischosen(),
+	    .warn = program_lose,
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
@@ -202,7 +207,8 @@ list_file(const char *path, const struct listing *ls, bool named)
 		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
-	list_snap(s, path, ls);
+	if (!list_moments(s, ls))
+		list_snap(s, path, ls);
 	if (ls->check) {
 		fflush(stdout);
 		rc = check_index(path, s, ls);
@@ -224,6 +230,7 @@ main(int argc, char *argv[])
 	if (listing.table.json && (listing.segments || listing.records ||
 	    listing.parts || listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
+	tzset();	/* list_moments() runs confined */
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);
 	need.in = sources.file.v;

@@ -82,6 +82,9 @@ void		 taken_print(struct taken *, bool all);
 void		 list_snap(struct snap *, const char *path,
 		    const struct listing *);
 
+/* series.c: the moments of a series */
+bool		 list_moments(struct snap *, const struct listing *);
+
 /* parts.c: the parts of a stream */
 void		 parts_print(void *, const struct readpart *);
 

@@ -123,6 +123,7 @@ check_dir(int letter, char *dir)
 }
 
 static const struct opt opts[] = {
+	MOMENT_OPTION,
 	{ 'a', "all", NULL, "print threads with the same stack one by one",
 	    .flag = &asked.all },
 	{ 'c', "cgroup", "group",
@@ -150,8 +151,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Print the stacks of processes, in a snapshot or live.",
 	.synopsis = (const char *const[]){
-		"[-a | -f | -j] [-l] [-c group] [-d dir] [-p pid|name]",
-		"         [-t seconds] [-T tid] [file | pid | name ...]",
+		"[-a | -f | -j] [-l] [-@ moment] [-c group] [-d dir]",
+		"         [-p pid|name] [-t seconds] [-T tid] "
+		    "[file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,

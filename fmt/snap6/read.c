@@ -6,6 +6,7 @@
  * index is read with it: index.c.
  */
 #include "read.h"
+#include "bisect.h"
 #include "vec.h"
 #include "record/record.h"
 
@@ -167,6 +168,16 @@ reader_apply(struct reader *r)
 }
 
 /*
+ * Return true if s has the mark of a whole moment of a series.
+ */
+static bool
+has_moment(const struct snap *s)
+{
+	return PSEEK(s->proc, s->nproc, (x->pid + 1) % EARLY_PID == 0 &&
+	    proc_file(x, "proc") != NULL) != NULL;
+}
+
+/*
  * Warn that reading failed, before continuing with what has been read.
  */
 static void
@@ -196,7 +207,7 @@ salvage_begun(const struct reader *r)
  * parts are reported to o->warn, and listed as missing from their process. With
  * o->partial, an error after the first process is not a failure: the snapshot
  * has the processes read before the error, and the message (broken in struct
- * snap).
+ * snap). The same applies if a series is cut after a whole moment.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)
@@ -216,8 +227,8 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (r.o->store != NULL)
 		r.o->store->snap = r.snap;
 	rc = read_stream(&r);
-	failed = rc == -1 && r.snap->nproc > 0 &&
-	    (r.o->salvage || r.o->partial);
+	failed = rc == -1 && r.snap->nproc > 0 && (r.o->salvage ||
+	    r.o->partial || (r.fault.cut && has_moment(r.snap)));
 	if (failed && r.o->salvage) {
 		salvage_begun(&r);
 		rc = 0;

@@ -68,7 +68,7 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 {
 	const struct readopts *o = arg;
 
-	if (linuxrec_applies(name))
+	if (linuxrec_applies(name) || strcmp(name, MOMENT_FILE) == 0)
 		return EDIT_KEEP;
 	if (!is_wanted(o, name))
 		return EDIT_DROP;

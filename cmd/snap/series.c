@@ -1,0 +1,193 @@
+/*
+ * Take a series: several moments of the same processes in one file, one each
+ * so many seconds. What did not change since the moment before is stored once:
+ * a page frame that a process still shares with its clone of that moment has
+ * not been written to. At most two clones of a process exist at a time.
+ */
+#include "job.h"
+#include "clock.h"
+
+#include <time.h>
+
+/*
+ * Wait until the clock that also counts while the system sleeps shows *due, in
+ * nanoseconds, and set *due to the time of the moment after that. A moment that
+ * is late does not make the next one late.
+ */
+static void
+series_wait(uint64_t *due, uint64_t every)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	ts.tv_sec = (time_t)(*due / 1000000000);
+	ts.tv_nsec = (long)(*due % 1000000000);
+	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
+	    EINTR)
+		continue;
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	now = timespec_ns(&ts);
+	*due = now - (now - *due) % every + every;
+}
+
+/*
+ * Write the stopped processes of moment n. Set *none to false once one was
+ * written. Return 0, or -1 with errstr set.
+ */
+static int
+moment_write(struct taking *k, unsigned int n, bool *none)
+{
+	struct proc *p;
+	int rc;
+
+	if (live_take(k->live, k->snap, take, k) == -1)
+		return -1;
+	while ((rc = live_next(k->live, &p)) == 1) {
+		/* as late as possible: until then the file is whole */
+		if (*none && n > 1 && snap6_resume(k->writer) == -1)
+			return -1;
+		*none = false;
+		if (snap6_put(k->writer, p) == -1)
+			return -1;
+		proc_forget(p);
+	}
+	return rc == -1 ? -1 : snap6_pause(k->writer, n, k->snap->header,
+	    plan9_cputype());
+}
+
+/*
+ * Stop the processes and write moment n of them. o has the options of the
+ * capture. Set *none to true if no process was left. Return 0, or -1 with
+ * errstr set.
+ */
+static int
+moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
+{
+	struct sources from = k->job->sources;
+	int rc;
+
+	from.absent = n > 1;
+	o->moment = n;
+	o->before = k->before;
+	k->noted = false;
+	*none = true;
+	if ((k->snap = snap_new()) == NULL ||
+	    (k->snap->header = live_header(plan9_cputype())) == NULL)
+		return -1;
+	MUST_ROOM(k->moment, k->nmoment);
+	k->moment[k->nmoment++] = k->snap;
+	if (n == 1 && ((k->writer = snap6_begin(k->out, k->snap->header,
+	    take_lose, k)) == NULL || snap6_series(k->writer) == -1))
+		return -1;
+	if ((k->live = live_new(o)) == NULL ||
+	    sources_add(&from, k->live) == -1)
+		return -1;
+	say_hold();
+	rc = live_stop(k->live);
+	if (rc == 0)
+		rc = moment_write(k, n, none);
+	if (rc == 0 && live_hasclones(k->live) && frames_hold())
+		live_keep(k->live);
+	return rc;
+}
+
+/*
+ * End the last moment, which was written. If its clones were kept, keep them
+ * for the next one; otherwise resume the processes. Read what older moments
+ * have from the output. Return 0, or -1 with errstr set.
+ */
+static int
+moment_end(struct taking *k)
+{
+	int rc = 0;
+
+	if (live_incomplete(k->live))
+		k->incomplete = true;
+	if (k->before != NULL &&
+	    snap6_retire(k->writer, k->moment[k->nmoment - 2]) == -1)
+		return -1;
+	if (live_hasclones(k->live) && frames_hold())
+		k->before = k->live;
+	else {
+		live_free(k->live);
+		live_free(k->before);
+		k->before = NULL;
+		if (snap6_retire(k->writer, k->snap) == -1)
+			rc = -1;
+	}
+	k->live = NULL;
+	return rc;
+}
+
+/*
+ * Print how many kilobytes of moment n were new.
+ */
+static void
+moment_say(const struct taking *k, unsigned int n)
+{
+	char text[100];
+	uint64_t kb = 0;
+	size_t i;
+
+	for (i = 0; i < k->snap->nproc; i++)
+		kb += k->snap->proc[i]->count.raw;
+	snprintf(text, sizeof text, "moment %u: %ju new kilobytes; the file "
+	    "has %ju", n, (uintmax_t)kb, (uintmax_t)output_pos(k->out) / KB);
+	say(NULL, text);
+}
+
+/*
+ * Take the moments that the job of k asks for, until no process is left. o has
+ * the options of the capture. Return 0, or -1 with errstr set.
+ */
+int
+series_take(struct taking *k, const struct liveopts *o)
+{
+	const uint64_t most = k->job->count;
+	struct liveopts mine = *o;
+	struct timespec now;
+	unsigned int n;
+	char text[700];
+	uint64_t due;
+	bool none;
+	int rc;
+
+	if (!output_isnew(k->out))
+		return errstr_set("-i: %s is not a new file", k->job->path);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	due = timespec_ns(&now);
+	for (n = 1; most == 0 || n <= most; n++) {
+		series_wait(&due, (uint64_t)(k->job->every * 1e9));
+		rc = moment_take(k, &mine, n, &none);
+		say_kept(false);
+		if (rc == -1 && none && n > 1) {
+			if (most != 0)
+				k->incomplete = true;
+			snprintf(text, sizeof text, "the series ends after %u "
+			    "moments: %s", n - 1, snap_errstr());
+			say(NULL, text);
+			live_free(k->live);
+			k->live = NULL;
+			return 0;
+		}
+		if (rc == -1 || moment_end(k) == -1)
+			return -1;
+		if (o->verbose)
+			moment_say(k, n);
+	}
+	return 0;
+}
+
+/*
+ * Free the moments of k, which must not have a writer.
+ */
+void
+series_free(struct taking *k)
+{
+	live_free(k->before);
+	while (k->nmoment > 0)
+		snap_free(k->moment[--k->nmoment]);
+	free(k->moment);
+	k->moment = NULL;
+	k->before = NULL;
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# A series: several moments of the same processes in one file.  Each is of one
+# instant, what did not change is stored once, the file is whole after each
+# moment, and of a file that was cut the moments that are whole can be read.
+# beside: live long
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+RANDOM=${TEST_SEED:-$$}
+
+# the numbers of the moments of a file
+moments() {
+	"$BUILD/snapls" -n "$1" 2>/dev/null | awk '{ print $1 }' | tr '\n' ' '
+}
+has() {
+	[ "$("$BUILD/snapls" -n "$1" 2>/dev/null | wc -l)" -ge "$2" ]
+}
+# one moment as a snapshot: one FILE MOMENT
+one() {
+	"$BUILD/snapcat" -@ "$2" -o "$tmp/snap" "$1"
+}
+# what a second reader finds in a process: process FILE PID
+process() {
+	python3 "$tests/snap6/oracle.py" "$1" |
+	    awk -v want="$2" '$1 == "process" { is = $2 == want; next } is'
+}
+
+for mode in -v -s; do
+	target "$targets/sweep" 8
+	snap "$mode" -i 0.3 -N 3 -o "$tmp/series" "$pid"
+	is "$rc" 0 "$mode: taken"
+	is "$(moments "$tmp/series")" '1 2 3 ' "$mode: three moments"
+	was=0
+	for i in 1 2 3; do
+		one "$tmp/series" $i
+		one_instant "$mode: moment $i is of one instant"
+		# "pass 7, boundary at 3 of 2048"
+		read -r pass at < <(sed 's/[^0-9]*//;s/, boundary at/ /;
+		    s/none/0/;s/ of.*//' "$tmp/try")
+		now=$((pass * 100000 + at))
+		[ "$now" -gt "$was" ]
+		ok $? "$mode: moment $i is later than the one before"
+		was=$now
+		is "$(process "$tmp/series" $((pid + (i - 1) * (1 << 24))))" \
+		    "$(process "$tmp/snap" "$pid")" \
+		    "$mode: another reader finds the same in moment $i"
+	done
+	try "$mode: checked" "$BUILD/snapls" -c "$tmp/series"
+	try "$mode: by the rules" python3 "$tests/snap6/oracle.py" -c \
+	    "$tmp/series"
+	try "$mode: for Plan 9" python3 "$tests/snap6/oracle.py" -m bell \
+	    "$tmp/series"
+	unnoticed "$pid" "$mode: not noticed"
+done
+# another mode took the last one
+mv "$tmp/series" "$tmp/whole"
+
+# Shared memory, and processes that share pages.
+target "$targets/token" 4
+snap -r -i 0.2 -N 3 -o "$tmp/series" "$pid"
+is "$rc $err" '0 ' 'a token: taken'
+for i in 1 2 3; do
+	one "$tmp/series" $i
+	one_instant "a token: moment $i is of one instant"
+done
+unnoticed "$pid" 'a token: not noticed'
+
+# Memory that is not written takes a reference each.
+target "$targets/anon"
+snap -i 0.1 -N 5 -o "$tmp/series" "$pid"
+size=$(stat -c %s "$tmp/series")
+"$BUILD/snapcat" -@ first -o "$tmp/snap" "$tmp/series"
+[ "$size" -lt $(($(stat -c %s "$tmp/snap") * 3 / 2)) ]
+ok $? "what did not change is stored once: $size bytes"
+for i in 1 5; do
+	one "$tmp/series" $i
+	check "$tmp/snap" "$pid" "the memory of moment $i"
+done
+unnoticed "$pid" 'not noticed'
+
+# Long runs that do not change are runs of references to the first moment.
+python3 -c 'import os, time
+block = os.urandom(4 << 20)
+print("ready", flush=True)
+time.sleep(1000)' >"$tmp/ready" &
+until_true grep -q ready "$tmp/ready"
+snap -i 0.1 -N 4 -o "$tmp/long" $!
+try 'long runs: by the rules' python3 "$tests/snap6/oracle.py" -c "$tmp/long"
+kill $!
+
+# It is chosen in all programs.
+cp "$tmp/series" "$tmp/five"
+is "$("$BUILD/snapls" -n "$tmp/five" | wc -l)" 5 'five moments'
+is "$("$BUILD/snapls" -j "$tmp/five" 2>&1 | head -1 | cut -d , -f 1-2)" \
+    '{"type":"moment","moment":1' 'in JSON'
+is "$("$BUILD/snapls" -n -@ 2 "$tmp/five" | awk '{ print $1 }')" "$pid" \
+    'snapls -@: a process with its own number'
+time=$("$BUILD/snapls" -n "$tmp/five" | awk '$1 == 1 { print $3 }')
+for at in 1 "$time" first last 5; do
+	try "snapls -@ $at" "$BUILD/snapls" -@ "$at" "$tmp/five"
+done
+"$BUILD/snapls" -@ 6 "$tmp/five" >"$tmp/out" 2>&1
+is "$? $(sed "s,$tmp,TMP,g" "$tmp/out")" \
+    '1 snapls: TMP/five: no moment "6": the moments are 1 to 5' 'no such moment'
+try 'snapcore -@' "$BUILD/snapcore" -@ 2 -o "$tmp/core" "$tmp/five"
+"$BUILD/snapload" -c -@ 2 "$tmp/five" 2>&1 | grep -q "^snapload: process $pid:"
+ok $? 'snapload -@'
+try 'procmap -@' "$BUILD/procmap" -@ 2 -M "$tmp/five" "$pid"
+"$BUILD/snapdiff" "$tmp/series" >"$tmp/out" 2>&1
+[ $? -le 1 ]
+ok $? 'snapdiff: the first and the last' || diag <"$tmp/out"
+is "$("$BUILD/snapdiff" -@ 2 "$tmp/five" 2>&1)" \
+    'snapdiff: only one moment to compare (name another file)' 'snapdiff -@'
+if [ -e "$BUILD/snapgrep" ]; then
+	"$BUILD/snapgrep" -c -@ 2 -P 0 "$tmp/five" >"$tmp/out" 2>&1
+	is "$(wc -l <"$tmp/out")" 1 'snapgrep -@'
+fi
+if [ -e "$BUILD/snapstack" ]; then
+	try 'snapstack -@' "$BUILD/snapstack" -@ 2 "$tmp/five"
+fi
+if [ -e "$BUILD/snapfs" ] && [ -e /dev/fuse ]; then
+	mkdir "$tmp/mnt"
+	try 'snapfs -@' "$BUILD/snapfs" -@ 2 "$tmp/five" "$tmp/mnt"
+	is "$(ls "$tmp/mnt")" "$pid" 'snapfs -@: the process'
+	umount "$tmp/mnt"
+fi
+if command -v gdb >/dev/null; then
+	gdb -nx -batch -ex bt "$targets/anon" "$tmp/core" >"$tmp/out" 2>&1
+	grep -q 'main ()' "$tmp/out"
+	ok $? 'gdb reads a core of moment 2' || diag <"$tmp/out"
+fi
+snap -o "$tmp/snap" $$
+try 'an ordinary snapshot is its last moment' \
+    "$BUILD/snapls" -@ last "$tmp/snap"
+is "$("$BUILD/snapls" -@ 2 "$tmp/snap" 2>&1 | sed "s,$tmp,TMP,g")" \
+    'snapls: TMP/snap: no moment "2": the moments are 1 to 1' 'and its only one'
+
+# A file that was cut after any byte: the moments before that are whole.
+"$BUILD/snapls" -v "$tmp/whole" >"$tmp/records"
+mapfile -t ends < <(awk '$3 % 16777216 == 16777215 { print $1 + $2 }' \
+    "$tmp/records")
+is "${#ends[@]}" 3 'each moment ends with a mark'
+for i in 1 2 3; do
+	"$BUILD/snapcore" -@ $i -o "$tmp/core.$i" "$tmp/whole"
+done
+size=$(stat -c %s "$tmp/whole")
+wrong=
+for cut in "${ends[@]}" $((ends[0] + 1)) $((ends[1] - 1)) $((ends[2] + 20)) \
+    $((size - 1)) $(for i in {1..20}; do
+	echo $((ends[0] + (RANDOM << 15 | RANDOM) % (size - ends[0])))
+    done); do
+	head -c "$cut" "$tmp/whole" >"$tmp/cut"
+	n=0
+	for i in "${ends[@]}"; do
+		n=$((n + (cut >= i)))
+	done
+	"$BUILD/snapcore" -o "$tmp/core" "$tmp/cut" 2>"$tmp/out" &&
+	    cmp -s "$tmp/core" "$tmp/core.$n" || wrong+=" $cut: $(<"$tmp/out")"
+	[ "$cut" -eq "${ends[$((n - 1))]}" ] || grep -q "the $n moments\? before \
+that are whole" "$tmp/out" || wrong+=" $cut: no remark: $(<"$tmp/out")"
+done
+is "$wrong" '' "cut at ${#ends[@]} marks and 24 other bytes"
+head -c $((ends[0] - 1)) "$tmp/whole" >"$tmp/cut"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/cut" 2>/dev/null
+is $? 1 'no moment is whole'
+
+# snap is killed: what it had written remains, and the target runs on.
+target "$targets/sweep" 32
+for i in {1..5}; do
+	rm -f "$tmp/series"
+	"$BUILD/snap" -i 0.02 -o "$tmp/series" "$pid" 2>/dev/null &
+	killed=$!
+	until_true has "$tmp/series" 2
+	sleep "0.$((RANDOM % 900 + 100))"
+	kill -KILL $killed
+	wait $killed 2>/dev/null
+	n=$("$BUILD/snapls" -n "$tmp/series" 2>/dev/null | wc -l)
+	one "$tmp/series" last 2>"$tmp/out"
+	one_instant "killed after $n moments: the last is of one instant"
+	one "$tmp/series" first 2>"$tmp/out"
+	one_instant "killed after $n moments: the first is of one instant"
+done
+unnoticed "$pid" 'killed: not noticed'
+
+# Processes begin, execute another program, and end, while the file is read.
+mkfifo "$tmp/go.1" "$tmp/go.2" "$tmp/go.3"
+bash -c 'sleep 1001 & old=$!
+(read -r line <"$1.1"; exec sleep 1002) &
+read -r line <"$1.2"; kill $old; wait $old; sleep 1003 &
+read -r line <"$1.3"' tree "$tmp/go" >/dev/null 2>&1 &
+pid=$!
+until_true pgrep -P "$pid" -x sleep
+"$BUILD/snap" -r -i 0.1 -o "$tmp/series" "$pid" 2>"$tmp/err" &
+taken=$!
+names() {
+	"$BUILD/snapls" -n -o command -@ "$1" "$tmp/series" 2>/dev/null |
+	    sed -n 's/^sleep //p' | sort | tr '\n' ' '
+}
+last() {
+	[ "$(names last)" = "$1" ]
+}
+until_true last '1001 '
+is "$(names 1)" '1001 ' 'before: a child'
+echo >"$tmp/go.1"
+echo >"$tmp/go.2"
+until_true last '1002 1003 '
+is "$(names last)" '1002 1003 ' 'then: one ended, one began, one executed'
+is "$(names 1)" '1001 ' 'the first moment is as it was'
+# one that ends while it is captured is left out, and the status then is 1
+mapfile -t children < <(pgrep -P "$pid")
+kill -KILL "$pid" "${children[@]}"
+wait "$pid" $taken 2>/dev/null
+[ $? -le 1 ]
+ok $? 'the processes are killed' || diag <"$tmp/err"
+is "$(tail -1 "$tmp/err" | sed 's/[0-9][0-9]*/N/')" \
+    'snap: the series ends after N moments: nothing to take a snapshot of' \
+    'the series ends with the processes' || diag <"$tmp/err"
+try 'checked' "$BUILD/snapls" -c "$tmp/series"
+
+# What cannot be combined.
+for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
+    '-i 1 -N 0 -o x'; do
+	# shellcheck disable=SC2086
+	"$BUILD/snap" $with $$ >/dev/null 2>&1
+	is $? 2 "$with"
+done
+"$BUILD/snap" -i 1 -N 1 -o /dev/null $$ >/dev/null 2>"$tmp/err"
+is "$? $(<"$tmp/err")" '1 snap: -i: /dev/null is not a new file' 'no file'
+finish 88
