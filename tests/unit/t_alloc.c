@@ -559,6 +559,53 @@ test_coreread(void **state)
 	snap_free(s);
 }
 
+/*
+ * Pages that two processes share, and how many.
+ */
+static int
+try_sharing(void *arg)
+{
+	static const uint64_t pid[] = { 7, 8 };
+	const struct pagelist *had = arg;
+	struct pagelist l = { 0 };
+	struct sharing *s;
+	uint64_t kb[4], repeated[2];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < had->n; i++)
+		assert_int_equal(pagelist_add(&l, &had->v[i]), 0);
+	armed = true;
+	if ((s = sharing_new()) == NULL)
+		rc = -1;
+	else if ((rc = sharing_add(s, had, 7)) == 0 &&
+	    (rc = sharing_add(s, had, 8)) == 0 &&
+	    (rc = sharing_record(s, &l, 8)) == 0)
+		rc = sharing_matrix(s, pid, 2, kb, repeated);
+	armed = false;
+	if (rc == 0) {
+		assert_int_equal(l.n, 2);
+		assert_int_equal(l.v[0].with, 7);
+		assert_int_equal(kb[1], 3);
+	}
+	sharing_free(s);
+	pagelist_free(&l);
+	return rc;
+}
+
+static void
+test_sharing(void **state)
+{
+	struct pagespan p[] = {
+		{ 0, 2 * KB, PAGES_RAW, 0, 1, 100 },
+		{ 4 * KB, 5 * KB, PAGES_RAW, 0, 2, 100 },
+	};
+	struct pagelist l = { p, 2 };
+
+	(void)state;
+	each_failure(try_sharing, &l);
+}
+
 int
 main(void)
 {
@@ -573,6 +620,7 @@ main(void)
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_coreread),
+		cmocka_unit_test(test_sharing),
 		cmocka_unit_test(test_nothreads),
 	};
 
