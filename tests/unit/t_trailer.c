@@ -6,6 +6,7 @@
 #include "io/io.h"
 #include "model.h"
 #include "util.h"
+#include "../../fmt/snap6/index.h"
 #include "../../fmt/snap6/trailer.h"
 
 #include <inttypes.h>
@@ -688,6 +689,31 @@ test_border(void **state)
 	snap_free(s);
 }
 
+/*
+ * The largest number of an index, the one after it, and one without its end.
+ */
+static void
+test_number(void **state)
+{
+	uint8_t p[10];
+	struct cursor c = { .p = p, .left = 10 };
+	uint64_t n;
+
+	(void)state;
+	memset(p, 0xff, sizeof p);
+	p[9] = 1;
+	assert_int_equal(get_num(&c, &n), 0);
+	assert_true(n == UINT64_MAX);
+	assert_int_equal(c.left, 0);
+	c = (struct cursor){ .p = p, .left = 10 };
+	p[9] = 2;
+	assert_int_equal(get_num(&c, &n), -1);
+	assert_string_equal(snap_errstr(), "the number has more than 64 bits");
+	c.left = 9;
+	assert_int_equal(get_num(&c, &n), -1);
+	assert_string_equal(snap_errstr(), "the index ends too early");
+}
+
 int
 main(void)
 {
@@ -706,6 +732,7 @@ main(void)
 		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_salvage),
 		cmocka_unit_test(test_border),
+		cmocka_unit_test(test_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
