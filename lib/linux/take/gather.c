@@ -60,8 +60,8 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 
 /*
  * Read facts about process lp, which is stopped. Mark those of its threads that
- * will be captured later. If the first thread cannot be read, leave lp out.
- * Return 0, or -1 with errstr set.
+ * will be captured later; an early copy has none. If the first thread cannot be
+ * read, leave lp out. Return 0, or -1 with errstr set.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
@@ -75,7 +75,8 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 	if ((th = lproc_leader(lp)) != NULL)
 		rc = leader_gather(l, s, lp, th);
 	TAILQ_FOREACH(th, &lp->threads, entry)
-		th->later = th->tid != lp->pid && th->hold != HOLD_GONE;
+		th->later = th->tid != lp->pid && th->hold != HOLD_GONE &&
+		    l->opts.early == 0;
 	(void)step_begin(&l->steps, before);
 	return rc;
 }

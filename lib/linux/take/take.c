@@ -144,7 +144,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	bool leads;
 
 	leads = th->tid == lp->pid;
-	if (!leads || lp->clone != 0)
+	if ((!leads || lp->clone != 0) && k->live->opts.early == 0)
 		thread_finish(k->live, lp, th);
 	take_room(k);
 	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
