@@ -122,6 +122,9 @@ struct image {			/* text or memory of a process, as a sparse
 	bool		 overlaps; /* true if some segments overlap */
 	struct missing	*missing; /* owned; in ascending order of address */
 	size_t		 nmissing;
+	const struct image *before; /* borrowed; an earlier copy of the same
+				       memory, which was written before; NULL:
+				       none */
 };
 
 uint64_t	 image_bytes(const struct image *im);
@@ -450,6 +453,7 @@ struct snap6;			/* writer of one snapshot */
 struct snap6	*snap6_begin(struct output *out, const char *header,
 		    void (*warn)(void *, const char *), void *arg);
 int		 snap6_put(struct snap6 *w, struct proc *p);
+void		 snap6_copy(struct snap6 *w);
 int		 snap6_end(struct snap6 *w, bool whole);
 int		 snap6_series(struct snap6 *w);
 int		 snap6_pause(struct snap6 *w, uint64_t n, const char *header,

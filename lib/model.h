@@ -121,11 +121,19 @@ struct source_ops {
  * that lie at address addr of an image. It returns 1 if it stored them, with
  * *src and *loc set to their place; 0 to have them spooled; or -1 with errstr
  * set.
+ *
+ * stays is called for kilobytes that are not raw in the stream: *n from address
+ * addr on, which were found at loc in src, or are zeros if src is NULL. It
+ * lowers *n to those for which the answer is the same. It returns 1 if they can
+ * stay there, 0 if they must be passed to put, or -1 with errstr set.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,
 		    uint64_t addr, const uint8_t *page, size_t len,
 		    struct source **src, uint64_t *loc);
+	int	(*stays)(struct pagestore *st, const struct image *im,
+		    uint64_t addr, uint64_t *n, const struct source *src,
+		    uint64_t loc);
 	struct snap	*snap;	/* borrowed; the snapshot being read */
 };
 
@@ -242,6 +250,7 @@ void		 data_forget(const uint8_t *data, size_t upto);
 
 /* snap.c */
 bool		 proc_isearly(const struct proc *p);
+struct proc	*proc_before(struct snap *s, const struct proc *p);
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);

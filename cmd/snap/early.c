@@ -16,8 +16,8 @@
 #include <sys/utsname.h>
 
 enum {
-	MAX_COPIES = 8,
-	SMALL_KB = 16 << 10	/* after a copy as small as this, stop the
+	MAX_COPIES = 16,
+	SMALL_KB = 8 << 10	/* after a copy as small as this, stop the
 				   processes */
 };
 
@@ -25,6 +25,7 @@ struct early {			/* a copy */
 	struct early	*before; /* owned; the copy before this one, or NULL */
 	struct live	*live;
 	struct snap	*snap;
+	unsigned int	 nth;	/* its number, from 1 */
 	uint64_t	 kb;	/* number of new kilobytes in it */
 };
 
@@ -59,6 +60,39 @@ early_drop(struct taking *k)
 }
 
 /*
+ * Write process p, a part of a copy or of the snapshot after the copies. e is
+ * the copy before that, or NULL. Return 0, or -1 with errstr set.
+ */
+static int
+early_put(struct taking *k, const struct early *e, struct proc *p)
+{
+	struct proc *was;
+
+	if (far_check(k->far) == -1)
+		return -1;
+	if (e != NULL && p->mem != NULL && (was = snap_find(e->snap,
+	    p->pid % EARLY_PID + e->nth * EARLY_PID)) != NULL)
+		p->mem->before = was->mem;
+	return snap6_put(k->writer, p);
+}
+
+/*
+ * Write all processes of the snapshot, which may follow copies of their memory.
+ * Return 0, or -1 with errstr set.
+ */
+int
+early_finish(struct taking *k)
+{
+	size_t i;
+
+	snap6_copy(k->writer);
+	for (i = 0; i < k->snap->nproc; i++)
+		if (early_put(k, k->early, k->snap->proc[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
  * Write the processes of the last copy. Return 0, or -1 with errstr set. If not
  * all can be captured, write those that can.
  */
@@ -67,10 +101,11 @@ early_write(struct taking *k)
 {
 	struct proc *p;
 
+	snap6_copy(k->writer);
 	while (live_next(k->early->live, &p) == 1) {
 		if (p->mem == NULL)
 			continue;
-		if (far_check(k->far) == -1 || snap6_put(k->writer, p) == -1)
+		if (early_put(k, k->early->before, p) == -1)
 			return -1;
 		k->early->kb += p->count.raw;
 		proc_forget(p);
@@ -88,6 +123,7 @@ early_take(struct taking *k, const struct liveopts *o)
 	struct early *e = must(calloc(1, sizeof *e));
 
 	e->before = k->early;
+	e->nth = o->early;
 	k->early = e;
 	if ((e->live = live_new(o)) != NULL && (e->snap = snap_new()) != NULL &&
 	    sources_add(&k->job->sources, e->live) == 0 &&
@@ -118,9 +154,9 @@ frames_hold(void)
 }
 
 /*
- * Copy memory to the far side until a copy is small, or more than half as large
- * as the one before, or MAX_COPIES were made. o has the options of the capture
- * that follows. Return 0, also if no copy can be made, or -1 with errstr set.
+ * Copy memory to the far side until a copy is small, or hardly smaller than the
+ * one before, or MAX_COPIES were made. o has the options of the capture that
+ * follows. Return 0, also if no copy can be made, or -1 with errstr set.
  */
 int
 early_copy(struct taking *k, const struct liveopts *o)
@@ -148,7 +184,7 @@ early_copy(struct taking *k, const struct liveopts *o)
 			    (uintmax_t)kb);
 			say(NULL, text);
 		}
-		if (kb <= SMALL_KB || kb > last / 2)
+		if (kb <= SMALL_KB || kb > last / 16 * 15)
 			break;
 	}
 	return 0;

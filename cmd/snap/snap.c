@@ -39,21 +39,16 @@ write_procs(struct taking *k)
 {
 	struct snap6 *w = k->writer;
 	struct proc *p;
-	size_t i;
 	int rc;
 
-	rc = 0;
 	if (k->job->move.kill)
-		for (i = 0; i < k->snap->nproc && rc == 0; i++)
-			rc = far_check(k->far) == -1 ? -1 :
-			    snap6_put(w, k->snap->proc[i]);
-	else
-		while ((rc = live_next(k->live, &p)) == 1) {
-			if (snap6_put(w, p) == -1)
-				return -1;
-			/* later pages are compared with its pages only */
-			proc_forget(p);
-		}
+		return early_finish(k);
+	while ((rc = live_next(k->live, &p)) == 1) {
+		if (snap6_put(w, p) == -1)
+			return -1;
+		/* later pages are compared with its pages only */
+		proc_forget(p);
+	}
 	return rc;
 }
 

@@ -11,7 +11,7 @@
 enum {
 	REFMOST = 1 + 2 * SNAP6_NUMMOST, /* maximum length of a reference, in
 					    bytes */
-	RUN_LEAST = 64		/* fewer references are not sent as a frame of
+	RUN_LEAST = 8		/* fewer references are not sent as a frame of
 				   their own */
 };
 

@@ -126,6 +126,57 @@ read_raw(struct reader *r)
 	return 0;
 }
 
+/*
+ * Append one kilobyte to the segment that is being read, found at loc in src,
+ * or zero if src is NULL. Pass it to the page store, as a raw page.
+ */
+static int
+pages_copy(struct reader *r, struct source *src, uint64_t loc)
+{
+	const struct run run = { .loc = loc, .n = 1 };
+	uint8_t page[KB] = { 0 };
+	const bool zero = src == NULL;
+
+	if (src == r->src && spool_flush(src) == -1)
+		return -1;
+	if (!zero && source_read(src, &run, 1, page) != SOURCE_OK)
+		return -1;
+	if (copy_page(r, page, KB, &src, &loc) == -1)
+		return -1;
+	return segment_append(r->seg, 1, zero ? NULL : src, loc);
+}
+
+/*
+ * Append n kilobytes to the segment that is being read. They are found at loc
+ * in src, or are zero if src is NULL. Copy those that the page store wants in
+ * another place.
+ */
+static int
+pages_append(struct reader *r, uint64_t n, struct source *src, uint64_t loc)
+{
+	struct pagestore *st = r->o->store;
+	uint64_t part, i;
+	int rc;
+
+	for (; n > 0; n -= part) {
+		part = n;
+		rc = st == NULL || !r->spool ||
+		    segment_kblen(r->seg, r->seg->kb) < KB ? 1 :
+		    st->stays(st, r->image, r->seg->base + r->seg->kb * KB,
+		    &part, src, loc);
+		if (rc == 1)
+			rc = segment_append(r->seg, part, src, loc);
+		else
+			for (i = 0; i < part && rc == 0; i++)
+				rc = pages_copy(r, src, src == NULL ? 0 : loc +
+				    i * src->pitch);
+		if (rc == -1)
+			return -1;
+		loc += src == NULL ? 0 : part * src->pitch;
+	}
+	return 0;
+}
+
 static int
 read_zero(struct reader *r)
 {
@@ -142,7 +193,7 @@ read_zero(struct reader *r)
 	input_skip(r->in, n);
 	r->proc->count.zero += n;
 	progress_count(r->o->progress, 0, n, 0);
-	if (segment_append(s, n, NULL, 0) == -1)
+	if (pages_append(r, n, NULL, 0) == -1)
 		return -1;
 	run_add(r, (struct readpart){ .kind = PART_ZERO,
 	    .at = r->in->pos - n, .n = n });
@@ -254,6 +305,21 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 }
 
 /*
+ * Return true if a reference to address addr of process p leads to a page that
+ * the page store still has. It keeps the pages of the copy that is being read,
+ * and those of the copy before that are not read yet: the sender refers to
+ * those only from the same address of the same process.
+ */
+static bool
+refer_kept(const struct reader *r, const struct proc *p, uint64_t addr)
+{
+	return r->o->store == NULL || !proc_isearly(p) ||
+	    p->pid / EARLY_PID == r->proc->pid / EARLY_PID ||
+	    (proc_before(r->snap, r->proc) == p &&
+	    addr == r->seg->base + r->seg->kb * KB);
+}
+
+/*
  * Read a reference of the given type (m or t), and the references that continue
  * it, as one run.
  */
@@ -273,6 +339,9 @@ read_refer(struct reader *r, char type)
 	if ((p = snap_find(r->snap, pid)) == NULL)
 		return errstr_set("refers to process %" PRIu64
 		    ", which is not in the snapshot", pid);
+	if (!refer_kept(r, p, addr))
+		return errstr_set("refers to memory %" PRIu64 " of process %"
+		    PRIu64 ", which a later copy replaces", addr, pid);
 	mine = r->seg->kb;
 	if ((s = refer_find(r, p, type, addr, &kb, &more)) == NULL)
 		return errstr_wrap("refers to %s %" PRIu64 " of process %"
@@ -292,7 +361,7 @@ read_refer(struct reader *r, char type)
 	progress_count(r->o->progress, 0, 0, n);
 	at = e->src == NULL ? 0 : r->o->brief ? mine * e->src->pitch :
 	    e->loc + (kb - e->kb) * e->src->pitch;
-	if (segment_append(r->seg, n, e->src, at) == -1)
+	if (pages_append(r, n, e->src, at) == -1)
 		return -1;
 	run_add(r, (struct readpart){ .kind = type == 'm' ? PART_MEM :
 	    PART_TEXT, .at = start, .pid = pid, .n = n, .to = addr,

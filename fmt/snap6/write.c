@@ -298,6 +298,8 @@ snap6_put(struct snap6 *w, struct proc *p)
 	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
 	/* lost pages of an early copy need no record: nothing refers to them */
+	if (w->lost && proc_isearly(p))
+		image_sortmissing(p->mem);
 	if (!w->lost || proc_isearly(p))
 		return 0;
 	if ((rc = linuxrec_update(p)) == -1)
@@ -308,6 +310,17 @@ snap6_put(struct snap6 *w, struct proc *p)
 	warn_tell(w->warn, w->arg, "process %" PRIu64 ": %" PRIu64
 	    " kilobytes could not be read: %s", p->pid, w->nlost, w->why);
 	return output_flush(w->out);
+}
+
+/*
+ * Begin the next copy of a move. From now on, write references only to pages of
+ * this copy and, if an image names the copy before it (its member before), to
+ * the same address there. The other side keeps no older pages.
+ */
+void
+snap6_copy(struct snap6 *w)
+{
+	dedup_recent(w->dedup);
 }
 
 static void

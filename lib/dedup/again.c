@@ -1,6 +1,7 @@
 /*
- * Find memory that was described before as the same bytes of the same source:
- * processes may share one memory, known to be the same.
+ * Find memory that was described before: as the same bytes of the same source,
+ * if processes share one memory; or in an earlier copy of the same process, if
+ * the page frames are still the same.
  */
 #include "bisect.h"
 #include "engine.h"
@@ -47,6 +48,30 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
+ * Find the kilobyte at address addr of image im, which was described before.
+ * Set *s to its segment, *at to its index there, and *place to its place.
+ * Return false if im has no such kilobyte.
+ */
+static bool
+again_place(struct dedup *d, const struct image *im, uint64_t addr,
+    const struct segment **s, uint64_t *at, uint64_t *place)
+{
+	size_t i;
+
+	if (!again_look(d, im))
+		return false;
+	i = BISECT_WHILE(k, im->nseg, im->seg[k]->base + im->seg[k]->len <=
+	    addr);
+	*s = i < im->nseg ? im->seg[i] : NULL;
+	if (*s == NULL || addr < (*s)->base || (addr - (*s)->base) % KB != 0 ||
+	    d->desc[d->again.first + i].seg != *s)
+		return false;
+	*at = (addr - (*s)->base) / KB;
+	*place = d->desc[d->again.first + i].place + *at;
+	return true;
+}
+
+/*
  * Count kilobytes of segment seg, starting with kilobyte kb of the segment,
  * which is in extent e. Count those that were already described as part of
  * another image and whose outcome (how they were written) is known. Stop at the
@@ -61,23 +86,14 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 	const struct segment *s;
 	const struct extent *was;
 	uint64_t addr, at, n;
-	size_t i;
 
-	if (im == NULL || im == seg->image || e->src->pitch != KB ||
-	    !again_look(d, im))
-		return 0;
 	addr = e->loc + (kb - e->kb) * KB;
-	i = BISECT_WHILE(k, im->nseg, im->seg[k]->base + im->seg[k]->len <=
-	    addr);
-	s = i < im->nseg ? im->seg[i] : NULL;
-	if (s == NULL || addr < s->base || (addr - s->base) % KB != 0 ||
-	    d->desc[d->again.first + i].seg != s)
+	if (im == NULL || im == seg->image || e->src->pitch != KB ||
+	    !again_place(d, im, addr, &s, &at, place))
 		return 0;
-	at = (addr - s->base) / KB;
 	if ((was = segment_extent(s, at)) == NULL || was->src != e->src ||
 	    was->loc + (at - was->kb) * KB != addr)
 		return 0;
-	*place = d->desc[d->again.first + i].place + at;
 	n = again_known(d, *place);
 	if (n > was->kb + was->n - at)
 		n = was->kb + was->n - at;
@@ -108,4 +124,61 @@ plan_again(struct block *b, uint64_t place, uint64_t n)
 		b->state[b->n] = PAGE_IDENTICAL;
 		b->same[b->n] = place + i;
 	}
+}
+
+/*
+ * Compare groups of the window, from group g on, with the same addresses of the
+ * earlier copy. Compare as many as have consecutive locations there. Set
+ * d->copied to their places there, and d->before for each that has the same
+ * identity. Return the number of groups compared, or 1 if the earlier copy
+ * lacks the first.
+ */
+static size_t
+copy_compare(struct dedup *d, size_t g)
+{
+	const struct window *w = &d->window;
+	const struct image *was = w->seg->image->before;
+	uint64_t addr = w->seg->base + (w->kb + g * IDENTITY_KB) * KB;
+	const struct extent *e;
+	const struct segment *s;
+	uint64_t at, place, n;
+	size_t i;
+
+	if (!again_place(d, was, addr, &s, &at, &place) ||
+	    (e = segment_extent(s, at)) == NULL)
+		return 1;
+	n = (e->kb + e->n - at) / IDENTITY_KB;
+	if (n > w->n - g)
+		n = w->n - g;
+	if (n == 0)
+		return 1;
+	if (e->src == NULL || e->src->ops->identify == NULL ||
+	    e->src->pitch != KB || e->src->ops->identify(e->src, e->loc +
+	    (at - e->kb) * KB, (size_t)n, d->now) == -1)
+		return (size_t)n;
+	for (i = 0; i < n; i++, addr += IDENTITY_KB * KB) {
+		if (image_missing(was, addr) != NULL)
+			continue;
+		d->copied[g + i] = place + i * IDENTITY_KB;
+		if (w->id[g + i] != 0 && w->id[g + i] == d->now[i])
+			d->before[g + i] = d->copied[g + i];
+	}
+	return (size_t)n;
+}
+
+/*
+ * Find the groups of the window in the earlier copy of the image, if there is
+ * one: d->copied. Find those that have not changed since: d->before. Set the
+ * other elements to PLACE_NONE.
+ */
+void
+copy_find(struct dedup *d)
+{
+	const struct window *w = &d->window;
+	size_t g;
+
+	for (g = 0; g < w->n; g++)
+		d->before[g] = d->copied[g] = PLACE_NONE;
+	for (g = 0; g < w->n && w->seg->image->before != NULL;)
+		g += copy_compare(d, g);
 }

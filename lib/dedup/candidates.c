@@ -79,8 +79,9 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 
 /*
  * Find the pages of block b, which has been read, that equal pages described
- * before the block. Set their state to PAGE_FOUND. Some such pages may be
- * missed, for example after errors; judge_block() looks for them again.
+ * before the block: first their own copies, if there are any. Set their state
+ * to PAGE_FOUND. Some such pages may be missed, for example after errors;
+ * judge_block() looks for them again.
  */
 void
 block_find(struct dedup *d, struct block *b)
@@ -98,11 +99,12 @@ block_find(struct dedup *d, struct block *b)
 		if (b->state[i] != PAGE_READ ||
 		    page_unshared(d, b->seg, b->kb + i))
 			continue;
-		p = index_first(&d->content, b->hash[i], &c);
-		if (p < b->place) {
-			b->same[i] = p;
-			l.page[l.n++] = (uint16_t)i;
+		if (b->same[i] == PLACE_NONE) {
+			p = index_first(&d->content, b->hash[i], &c);
+			b->same[i] = p < b->place ? p : PLACE_NONE;
 		}
+		if (b->same[i] != PLACE_NONE)
+			l.page[l.n++] = (uint16_t)i;
 	}
 	index_release(&d->content);
 	last = 0;

@@ -245,6 +245,21 @@ segment_submit(struct dedup *d, const struct described *desc)
 }
 
 /*
+ * From now on, find no page equal to one that was described before, except in
+ * an earlier copy that an image names (its member before).
+ */
+void
+dedup_recent(struct dedup *d)
+{
+	index_free(&d->content);
+	index_init(&d->content);
+	index_free(&d->identity[d->gen]);
+	index_init(&d->identity[d->gen]);
+	d->nkept = d->noutcome = d->lastoutcome = 0;
+	d->recent = d->places;
+}
+
+/*
  * Describe the n segments at seg: report findings for all of their pages, in
  * page order, before returning. The segments must live as long as d. If last is
  * set, report the very last page as RAW, ZERO or LOST, never as SAME. Return 0,

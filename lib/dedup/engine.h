@@ -37,7 +37,10 @@ struct block {
 	uint8_t		 state[BLOCK];	/* enum page_state */
 	uint16_t	 slot[BLOCK]; /* PAGE_READ: index of a slot in "data" */
 	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: place
-					   of the earlier page */
+					   of the earlier page; PAGE_READ:
+					   place of the page in an earlier
+					   copy, which may be equal, or
+					   PLACE_NONE */
 	uint64_t	 hash[BLOCK];	/* PAGE_READ: hash of the page */
 	bool		 recorded[BLOCK]; /* the identity of the page was added
 					     to the index; recorded[0]: of all
@@ -132,6 +135,8 @@ struct dedup {
 	size_t		 nkept;
 	size_t		 capkept;
 	uint64_t	 places;	/* number of places assigned */
+	uint64_t	 recent; /* first place after dedup_recent(); earlier
+				    ones are in no index */
 	uint64_t	 unique;	/* number of new kilobytes */
 	const struct segment *last;	/* the last page of this segment must
 					   be written, even if it equals
@@ -142,6 +147,8 @@ struct dedup {
 	uint64_t	 before[WINDOW]; /* for each group in the window, the
 					    place of its earlier description, or
 					    PLACE_NONE */
+	uint64_t	 copied[WINDOW]; /* the place of the group in an earlier
+					    copy, or PLACE_NONE */
 	uint64_t	 now[WINDOW];	/* buffer for identities that are
 					   queried again */
 };
@@ -160,6 +167,7 @@ bool		 page_unshared(const struct dedup *d,
 uint64_t	 again_find(struct dedup *d, const struct segment *seg,
 		    const struct extent *e, uint64_t kb, uint64_t *place);
 void		 plan_again(struct block *b, uint64_t place, uint64_t n);
+void		 copy_find(struct dedup *d);
 
 /* identity.c */
 int		 plan_block(struct dedup *d, struct block *b,

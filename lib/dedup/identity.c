@@ -110,9 +110,9 @@ identity_seek(struct dedup *d, unsigned int of, const uint64_t *id, size_t n,
 
 /*
  * For each of n groups of pages, find the place where the group was described
- * before. id[i] is the identity of group i; set place[i] to its place, or to
- * PLACE_NONE. Groups that followed each other before are likely to do so again,
- * so after a match compare longer runs.
+ * before. id[i] is the identity of group i; set place[i] to its place, unless
+ * it has one or none is found. Groups that followed each other before are
+ * likely to do so again, so after a match compare longer runs.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
@@ -123,9 +123,8 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 	size_t i, k, held, most;
 
 	for (i = 0, most = 1; i < n; i += held) {
-		place[i] = PLACE_NONE;
 		held = 1;
-		if (id[i] == 0)
+		if (id[i] == 0 || place[i] != PLACE_NONE)
 			continue;
 		if (most > n - i)
 			most = n - i;
@@ -182,6 +181,7 @@ window_open(struct dedup *d, const struct segment *seg,
 	if (e->src->ops->identify(e->src, e->loc + (kb - e->kb) * KB, w->n,
 	    w->id) == -1)
 		w->n = 0;
+	copy_find(d);
 	identity_find(d, w->id, w->n, d->before);
 }
 
@@ -211,6 +211,7 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 
 	for (i = b->n; i < b->n + n; i++) {
 		b->state[i] = PAGE_READ;
+		b->same[i] = PLACE_NONE;
 		b->slot[i] = (uint16_t)b->nslot++;
 	}
 	w = b->nwant > 0 ? &b->want[b->nwant - 1] : NULL;
@@ -267,6 +268,8 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 	memset(b->recorded + b->n, added, IDENTITY_KB);
 	if (d->before[g] == PLACE_NONE) {
 		plan_read(b, IDENTITY_KB, src, loc);
+		for (i = 1; i <= IDENTITY_KB && d->copied[g] != PLACE_NONE; i++)
+			b->same[b->n - i] = d->copied[g] + IDENTITY_KB - i;
 		return 0;
 	}
 	for (i = 0; i < IDENTITY_KB; i++) {

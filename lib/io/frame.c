@@ -5,9 +5,33 @@
 #include "full.h"
 #include "io.h"
 
+#include <sys/uio.h>
+
 #include <unistd.h>
 
 enum { HEAD = 5 };		/* length of a frame's header, in bytes */
+
+/*
+ * Write the head and the n bytes at data to fd, with one call if possible.
+ * Return 0, or -1 with errno set.
+ */
+static int
+write_both(int fd, uint8_t head[HEAD], const uint8_t *data, size_t n)
+{
+	struct iovec v[2] = { { head, HEAD },
+	    { (void *)(uintptr_t)data, n } };
+	size_t done;
+	ssize_t rc;
+
+	rc = writev(fd, v, 2);
+	if (rc == -1 && errno != EINTR)
+		return -1;
+	done = rc == -1 ? 0 : (size_t)rc;
+	if (done < HEAD && full_write(fd, head + done, HEAD - done) == -1)
+		return -1;
+	done = done < HEAD ? 0 : done - HEAD;
+	return full_write(fd, data + done, n - done);
+}
 
 /*
  * Write the n bytes at data to fd, in frames whose type is letter. If n is 0,
@@ -26,8 +50,7 @@ frame_write(int fd, char letter, const void *data, size_t n)
 		head[2] = (uint8_t)(len >> 16);
 		head[3] = (uint8_t)(len >> 8);
 		head[4] = (uint8_t)len;
-		if (full_write(fd, head, sizeof head) == -1 ||
-		    full_write(fd, p, len) == -1)
+		if (write_both(fd, head, p, len) == -1)
 			return -1;
 		p += len;
 		n -= len;

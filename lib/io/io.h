@@ -219,6 +219,7 @@ struct source	*source_spool(struct snap *s);
 int64_t		 spool_add(struct source *src, const void *page, size_t len);
 uint64_t	 spool_room(struct source *src, uint64_t len);
 int		 spool_finish(struct source *src);
+int		 spool_flush(struct source *src);
 int		 spool_write(int fd, const void *p, size_t n);
 
 /* source.c */

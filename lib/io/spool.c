@@ -109,9 +109,14 @@ spool_write(int fd, const void *p, size_t n)
 	    "%s", spool_dir()) : 0;
 }
 
-static int
-spool_flush(struct filesource *f)
+/*
+ * Write the buffered bytes of spool src, so that they can be read. Return 0, or
+ * -1 with errstr set.
+ */
+int
+spool_flush(struct source *src)
 {
+	struct filesource *f = (struct filesource *)src;
 	size_t n;
 
 	n = f->nbuf;
@@ -121,7 +126,7 @@ spool_flush(struct filesource *f)
 
 /*
  * Append a page of len bytes, at most KB, to spool src. Pad it with zeros to
- * KB. It can be read after spool_finish(). Return its location, or -1 with
+ * KB. It can be read after spool_flush(). Return its location, or -1 with
  * errstr set.
  */
 int64_t
@@ -129,7 +134,7 @@ spool_add(struct source *src, const void *page, size_t len)
 {
 	struct filesource *f = (struct filesource *)src;
 
-	if (f->nbuf == SPOOLBUF && spool_flush(f) == -1)
+	if (f->nbuf == SPOOLBUF && spool_flush(src) == -1)
 		return -1;
 	memcpy(f->buf + f->nbuf, page, len);
 	memset(f->buf + f->nbuf + len, 0, KB - len);
@@ -164,7 +169,7 @@ spool_finish(struct source *src)
 	struct filesource *f = (struct filesource *)src;
 	int rc;
 
-	rc = spool_flush(f);
+	rc = spool_flush(src);
 	free(f->buf);
 	f->buf = NULL;
 	return rc;

@@ -1,15 +1,16 @@
 /*
  * Early copies of memory, which "snap --to" sends before it stops the
  * processes. The first copy of each process is written as it arrives, to images
- * in the subdirectory "early", which becomes the parent of the other images. At
- * the end, kilobytes that have changed since are overwritten at their places
- * there.
+ * in the subdirectory "early", which becomes the parent of the other images.
+ * Pages that have changed since are overwritten at their places there, also as
+ * they arrive.
  *
- *	stream	r r z r m	early/pages-1.img	[0][1][ ][3][ ]
+ *	stream	r r z r m	early/pages-1.img	[0][1][ ][3][4]
  *
- * If another page refers to the old kilobyte at such a place, it is not
- * overwritten. Then the changed page is written to the other images, as are
- * pages that have no place.
+ * An image thus always has the memory of the last copy. A page that is the same
+ * as another one is written to its own place, because the other one may be
+ * overwritten. A page without a place, which was mapped after the first copy,
+ * is written to the other images in the end.
  */
 #include "write.h"
 #include "bisect.h"
@@ -18,13 +19,25 @@
 #include <unistd.h>
 
 /*
- * Return true if im is the memory of a process in the first early copy.
+ * Return the early object of the process p or of an early copy of it, or NULL
+ * if there is none.
  */
-bool
-early_is(const struct criuout *out, const struct image *im)
+struct object *
+early_find(const struct criuout *out, const struct proc *p)
 {
-	return out->opts->early && im->kind == IMAGE_MEM &&
-	    im->proc->pid / EARLY_PID == 1 && proc_isearly(im->proc);
+	if (p->embedded != NULL)
+		return NULL;
+	return PSEEK(out->early, out->nearly, x->proc->pid % EARLY_PID ==
+	    p->pid % EARLY_PID);
+}
+
+/*
+ * Return true if p is a process of the first early copy.
+ */
+static bool
+is_first(const struct proc *p)
+{
+	return p->pid / EARLY_PID == 1 && proc_isearly(p);
 }
 
 /*
@@ -79,35 +92,66 @@ entry_add(struct pagemap *m, const struct pages *e)
 }
 
 /*
- * Write a raw page of an early copy to its image, as the put function of struct
- * pagestore does. Do not write a page below the last one that was written.
+ * Return the early object for memory im, which is being read, or NULL if there
+ * is none.
+ */
+static struct object *
+early_object(struct criuout *out, const struct image *im)
+{
+	struct object *o = out->lastearly;
+
+	if (im->kind != IMAGE_MEM || im->proc->embedded != NULL)
+		return NULL;
+	if (o == NULL || o->proc->pid % EARLY_PID != im->proc->pid % EARLY_PID)
+		o = early_find(out, im->proc);
+	if (o != NULL && o->reads != im) {
+		o->reads = im;
+		o->done = 0;
+	}
+	return out->lastearly = o;
+}
+
+/*
+ * Add a place for the page at address addr to object o, unless the last place
+ * is for that page.
+ */
+static int
+early_add(struct object *o, uint64_t addr)
+{
+	struct pages new = { .flags = PE_PRESENT };
+	struct pagemap *m = o->map;
+
+	if (m->n > 0 && addr < m->v[m->n - 1].addr + m->v[m->n - 1].len)
+		return 0;
+	new.addr = addr - addr % m->page;
+	new.len = m->page;
+	new.off = o->bytes;
+	o->bytes += m->page;
+	return entry_add(m, &new);
+}
+
+/*
+ * Write a page of memory im to its place in an early image, as the put function
+ * of struct pagestore. Return 0 if it has no place there. Do not write a page
+ * below the last one that was written: this one is visible in im.
  */
 int
 early_put(struct criuout *out, const struct image *im, uint64_t addr,
     const uint8_t *data, size_t len, struct source **src, uint64_t *loc)
 {
-	struct object *o = out->nearly == 0 ? NULL :
-	    out->early[out->nearly - 1];
-	struct pages new = { .flags = PE_PRESENT };
+	struct object *o = early_object(out, im);
 	const struct pages *e;
-	struct pagemap *m;
 
-	if (o == NULL || o->proc != im->proc)
-		o = early_new(out, im->proc);
-	if (o == NULL)
+	if (o == NULL && (!is_first(im->proc) || im->kind != IMAGE_MEM))
+		return 0;
+	if (o == NULL && (o = early_new(out, im->proc)) == NULL)
 		return -1;
 	if (len != KB || addr % KB != 0 || addr < o->done)
 		return 0;
-	m = o->map;
-	if (m->n == 0 || addr >= m->v[m->n - 1].addr + m->v[m->n - 1].len) {
-		new.addr = addr - addr % m->page;
-		new.len = m->page;
-		new.off = o->bytes;
-		if (entry_add(m, &new) == -1)
-			return -1;
-		o->bytes += m->page;
-	}
-	e = &m->v[m->n - 1];
+	if (is_first(im->proc) && early_add(o, addr) == -1)
+		return -1;
+	if ((e = object_entry(o, addr)) == NULL)
+		return 0;
 	*src = o->src;
 	*loc = e->off + (addr - e->addr);
 	o->done = addr + KB;
@@ -115,174 +159,127 @@ early_put(struct criuout *out, const struct image *im, uint64_t addr,
 }
 
 /*
- * Set the length of the pages image of object o to o->bytes.
- */
-static int
-object_resize(const struct object *o)
-{
-	if (ftruncate(o->fd, (off_t)o->bytes) == -1)
-		return errstr_sys("pages-%u.img", o->id);
-	source_resize(o->src, o->bytes);
-	return 0;
-}
-
-/*
- * Return the early object of the process p, or NULL.
- */
-struct object *
-early_find(const struct criuout *out, const struct proc *p)
-{
-	return PSEEK(out->early, out->nearly, x->proc->pid == p->pid +
-	    EARLY_PID);
-}
-
-/*
- * Return the early object whose image is the source src, or NULL.
- */
-static struct object *
-early_bysource(const struct criuout *out, const struct source *src)
-{
-	size_t i;
-
-	/* the sources are numbered in the order of the objects */
-	i = BISECT_WHILE(n, out->nearly, out->early[n]->src->id < src->id);
-	return i < out->nearly && out->early[i]->src == src ? out->early[i] :
-	    NULL;
-}
-
-/*
- * Mark the kilobytes of an early image to which extent e refers. own is the
- * early object of the process that has e at address addr, or NULL if e is not
- * memory of a process with one. Do not mark kilobytes at their own place.
- */
-static void
-extent_mark(const struct criuout *out, struct object *own, uint64_t addr,
-    const struct extent *e)
-{
-	struct object *o = early_bysource(out, e->src);
-	const struct pages *p;
-	uint64_t loc, n;
-
-	for (loc = e->loc, n = e->n; o != NULL && n > 0;
-	    n--, loc += KB, addr += KB)
-		if (o != own || (p = object_entry(o, addr)) == NULL ||
-		    p->off + (addr - p->addr) != loc)
-			o->needed[loc / KB / 8] |= (uint8_t)(1 << loc / KB % 8);
-}
-
-/*
- * Mark everything in the early images to which memory or text im refers. im may
- * be NULL; own is as for extent_mark().
- */
-static int
-image_mark(const struct criuout *out, struct object *own,
-    const struct image *im)
-{
-	const struct extent *e;
-	const struct segment *s;
-	uint64_t kb;
-	size_t i;
-
-	for (i = 0; im != NULL && i < im->nseg; i++) {
-		s = im->seg[i];
-		for (kb = 0; kb < segment_kb(s); kb = e->kb + e->n) {
-			if ((e = segment_extent(s, kb)) == NULL)
-				return -1;
-			if (e->src != NULL)
-				extent_mark(out, own, s->base + e->kb * KB, e);
-		}
-	}
-	return 0;
-}
-
-/*
- * Complete the early images, which will be read: no more pages come. Find the
- * kilobytes that must not be overwritten. Return 0, or -1 with errstr set.
+ * Write everything that early_put() has collected to the early images, so that
+ * they can be read. Return 0, or -1 with errstr set.
  */
 int
 early_ready(struct criuout *out)
 {
-	const struct snap *s = out->store.snap;
 	struct object *o;
-	struct proc *p;
 	size_t i;
 
 	if (object_flush(out) == -1)
 		return -1;
 	for (i = 0; i < out->nearly; i++) {
 		o = out->early[i];
-		o->needed = mem_new(1, (size_t)(o->bytes / KB / 8 + 1));
-		if (o->needed == NULL || object_resize(o) == -1)
-			return -1;
-	}
-	for (i = 0; i < s->nproc && out->nearly > 0; i++) {
-		p = s->proc[i];
-		if (proc_isearly(p))
+		if (o->length == o->bytes)
 			continue;
-		if (image_mark(out, NULL, p->text) == -1 ||
-		    image_mark(out, early_find(out, p), p->mem) == -1)
-			return -1;
+		if (ftruncate(o->fd, (off_t)o->bytes) == -1)
+			return errstr_sys("pages-%u.img", o->id);
+		source_resize(o->src, o->bytes);
+		o->length = o->bytes;
 	}
 	return 0;
 }
 
 /*
- * Find the place in early object o of address addr of memory im. Also find how
- * many kilobytes from addr on, up to address end, have a place of the same
- * kind.
+ * Return true if src, which may be NULL, is an early image.
  */
-struct early_place
-early_place(struct object *o, struct image *im, uint64_t addr, uint64_t end)
+static bool
+is_early(const struct criuout *out, const struct source *src)
 {
-	struct early_place r = { .kind = PLACE_NONE };
-	const struct pages *p = object_entry(o, addr);
-	const struct extent *was;
-	uint64_t left, skip, i;
-
-	if (p == NULL || im->overlaps || object_extent(im, addr, &r.e, &r.skip,
-	    &r.n) != 1)
-		return r;
-	left = ((p->addr + p->len < end ? p->addr + p->len : end) - addr) / KB;
-	if (r.n > left)
-		r.n = left;
-	r.off = p->off + (addr - p->addr);
-	r.kind = PLACE_SAME;
-	if (r.e->src == o->src && r.e->loc + r.skip * KB == r.off)
-		return r;
-	if (r.e->src == NULL) {
-		if (o->proc->mem->overlaps || object_extent(o->proc->mem, addr,
-		    &was, &skip, &left) != 1) {
-			was = NULL;
-			left = 1;
-		}
-		if (r.n > left)
-			r.n = left;
-		if (was != NULL && was->src == NULL)
-			return r;
-	}
-	r.kind = PLACE_STALE;
-	for (i = r.off / KB; i < r.off / KB + r.n; i++)
-		if (o->needed[i / 8] & 1 << i % 8)
-			break;
-	r.n = i - r.off / KB;
-	if (r.n == 0)
-		r.kind = PLACE_NONE;
-	return r;
+	return src != NULL &&
+	    PSEEK(out->early, out->nearly, x->src == src) != NULL;
 }
 
 /*
- * Return how many bytes of memory im, from address addr up to end, can be left
+ * Return true if memory im has zeros at address addr. Lower *n, the number of
+ * kilobytes from addr on, to those for which this is so.
+ */
+static bool
+was_zero(struct image *im, uint64_t addr, uint64_t *n)
+{
+	const struct extent *e;
+	uint64_t skip, most;
+
+	if (object_extent(im, addr, &e, &skip, &most) != 1)
+		return false;
+	if (*n > most)
+		*n = most;
+	return e->src == NULL;
+}
+
+/*
+ * Return true if kilobytes of memory im need not be put in place: *n kilobytes
+ * at address addr, found at loc in src, or zeros if src is NULL. Lower *n to
+ * the number of kilobytes for which the answer is the same.
+ */
+static bool
+is_placed(struct criuout *out, const struct image *im, uint64_t addr,
+    uint64_t *n, const struct source *src, uint64_t loc)
+{
+	struct object *o = early_object(out, im);
+	const struct pages *e;
+	struct proc *was;
+	uint64_t left;
+
+	if (is_first(im->proc))
+		return src == NULL || im->kind != IMAGE_MEM;
+	if (o == NULL || addr < o->done || addr % KB != 0)
+		return !is_early(out, src);
+	if ((e = object_entry(o, addr)) == NULL) {
+		left = o->hint == o->map->n ? *n :
+		    (o->map->v[o->hint].addr - addr) / KB;
+		if (*n > left)
+			*n = left;
+		return !is_early(out, src);
+	}
+	left = (e->addr + e->len - addr) / KB;
+	if (*n > left)
+		*n = left;
+	if (src != NULL)
+		return src == o->src && loc == e->off + (addr - e->addr);
+	was = proc_before(out->store.snap, im->proc);
+	return was != NULL && was_zero(was->mem, addr, n);
+}
+
+/*
+ * Find out whether kilobytes stay where they are, as is_placed() does. If they
+ * do not, prepare the early images for reading. This is the stays function of
+ * struct pagestore.
+ */
+int
+early_stays(struct criuout *out, const struct image *im, uint64_t addr,
+    uint64_t *n, const struct source *src, uint64_t loc)
+{
+	if (is_placed(out, im, addr, n, src, loc))
+		return 1;
+	return is_early(out, src) ? early_ready(out) : 0;
+}
+
+/*
+ * Return how many bytes of memory im, from address addr up to end, are in place
  * in early object o. The result is a number of whole pages.
  */
 static uint64_t
 early_length(struct object *o, struct image *im, uint64_t addr, uint64_t end)
 {
 	const uint64_t start = addr;
-	struct early_place r;
+	const struct extent *e;
+	const struct pages *p;
+	uint64_t n, left, skip;
 
-	for (; addr < end; addr += r.n * KB) {
-		r = early_place(o, im, addr, end);
-		if (r.kind == PLACE_NONE)
+	for (; addr < end && !im->overlaps; addr += n * KB) {
+		if ((p = object_entry(o, addr)) == NULL ||
+		    object_extent(im, addr, &e, &skip, &n) != 1)
+			break;
+		left = ((p->addr + p->len < end ? p->addr + p->len : end) -
+		    addr) / KB;
+		if (n > left)
+			n = left;
+		/* zeros have been written to their place */
+		if (e->src != NULL && (e->src != o->src ||
+		    e->loc + skip * KB != p->off + (addr - p->addr)))
 			break;
 	}
 	return (addr - start) / o->map->page * o->map->page;
@@ -329,7 +326,10 @@ early_split(struct criuout *out, struct object *o)
 		}
 	}
 	free(all.v);
-	return rc == -1 ? -1 : object_resize(o);
+	if (rc == 0 && ftruncate(o->fd, (off_t)o->bytes) == -1)
+		rc = errstr_sys("%s", o->name);
+	source_resize(o->src, o->bytes);
+	return rc;
 }
 
 /*

@@ -188,7 +188,6 @@ object_free(struct object *o)
 	if (o == NULL)
 		return;
 	pagemap_free(o->map);
-	free(o->needed);
 	free(o->name);
 	free(o);
 }

@@ -53,8 +53,9 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 	const struct pages *e;
 	int rc;
 
-	if (early_is(out, im))
-		return early_put(out, im, addr, page, len, src, loc);
+	if (out->opts->early && (rc = early_put(out, im, addr, page, len, src,
+	    loc)) != 0)
+		return rc;
 	if (im->kind != IMAGE_MEM || p == out->nothing)
 		return 0;
 	if ((out->last == NULL || out->last->proc != p) &&
@@ -75,6 +76,19 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 }
 
 /*
+ * This is the stays function of struct pagestore.
+ */
+static int
+place_stays(struct pagestore *st, const struct image *im, uint64_t addr,
+    uint64_t *n, const struct source *src, uint64_t loc)
+{
+	struct criuout *out = (struct criuout *)st;
+
+	return !out->opts->early ? 1 :
+	    early_stays(out, im, addr, n, src, loc);
+}
+
+/*
  * Create a store that writes pages into the pages images of directory dir while
  * a snapshot is read in order. The caller passes the store in readopts, then to
  * criu_write(), and frees it with criu_storefree(). Return the store, or NULL
@@ -91,6 +105,7 @@ criu_store(const char *dir, const struct criuopts *o)
 	if ((out = mem_new(1, sizeof *out)) == NULL)
 		return NULL;
 	out->store.put = place_put;
+	out->store.stays = place_stays;
 	out->dir = dir;
 	out->opts = o;
 	if (o->parent == NULL || criuout_parent(out) == 0)
@@ -208,67 +223,17 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 }
 
 /*
- * Write n zero kilobytes to offset off in the pages of object o.
- */
-static int
-object_zero(struct criuout *out, struct object *o, uint64_t n, uint64_t off)
-{
-	static const uint8_t zero[KB];
-	int rc;
-
-	for (rc = 0; n > 0 && rc == 0; n--, off += KB)
-		rc = object_write(out, o, off, zero, KB);
-	return rc;
-}
-
-/*
- * Write the changed kilobytes of entry p in o's pagemap. Its pages are in the
- * image of early.
- */
-static int
-entry_renew(struct criuout *out, struct object *o, struct object *early,
-    const struct pages *p)
-{
-	struct early_place r;
-	uint64_t addr;
-	int rc;
-
-	if (early == NULL || o->proc->mem == NULL)
-		return errstr_set("%s: page %jx should be in the parent, but "
-		    "there is none", o->name, (uintmax_t)p->addr);
-	for (rc = 0, addr = p->addr; addr < p->addr + p->len && rc == 0;
-	    addr += r.n * KB) {
-		r = early_place(early, o->proc->mem, addr, p->addr + p->len);
-		if (r.kind == PLACE_NONE)
-			return errstr_set("%s: page %jx has no place",
-			    o->name, (uintmax_t)addr);
-		if (r.kind == PLACE_SAME)
-			continue;
-		out->stat->bytes += r.n * KB;
-		rc = r.e->src == NULL ? object_zero(out, early, r.n, r.off) :
-		    object_copy(out, early, r.e, r.skip, r.n, r.off);
-	}
-	return rc;
-}
-
-/*
  * Write the pages of object o that are not yet in place.
  */
 static int
 object_fill(struct criuout *out, struct object *o)
 {
-	struct object *early = early_find(out, o->proc);
-	const struct pages *p;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < o->map->n && rc == 0; i++) {
-		p = &o->map->v[i];
-		if (p->flags & PE_PRESENT)
-			rc = entry_fill(out, o, p);
-		else if (p->flags & PE_PARENT && out->opts->early)
-			rc = entry_renew(out, o, early, p);
-	}
+	for (i = 0; i < o->map->n && rc == 0; i++)
+		if (o->map->v[i].flags & PE_PRESENT)
+			rc = entry_fill(out, o, &o->map->v[i]);
 	return rc;
 }
 

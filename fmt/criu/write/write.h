@@ -34,9 +34,9 @@ struct object {			/* pages of a process or of shared memory */
 				   with the pages */
 	size_t		 hint;	/* index of the pagemap entry found last */
 	uint64_t	 done;	/* pages below this address have been written */
-	uint8_t		*needed; /* owned; only for an early object: a bit for
-				    each kilobyte of the file, set if it must
-				    not be overwritten */
+	/* only for an early object */
+	const struct image *reads; /* borrowed; the memory that is being read */
+	uint64_t	 length; /* size of the file that can be read */
 };
 
 RB_HEAD(objecttree, object);
@@ -55,6 +55,7 @@ struct criuout {
 				   none came */
 	struct object	**early; /* owned; the first copy of each process */
 	size_t		 nearly;
+	struct object	*lastearly; /* borrowed; the one written last */
 	struct object	**object; /* owned */
 	size_t		 nobject;
 	struct objecttree byproc; /* the elements of array "object", sorted by
@@ -110,30 +111,13 @@ int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
 int		 place_pages(struct criuout *out, const struct mades *l);
 
 /* early.c */
-bool		 early_is(const struct criuout *out, const struct image *im);
+struct object	*early_find(const struct criuout *out, const struct proc *p);
 int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,
 		    struct source **src, uint64_t *loc);
-enum early_kind {
-	PLACE_NONE,	/* the early image has no place for it, or one that must
-			   not be overwritten */
-	PLACE_SAME,	/* it is at its place, or is zero there as well */
-	PLACE_STALE	/* something else is at its place, and can be
-			   overwritten */
-};
-
-struct early_place {		/* place of a run of kilobytes in an early
-				   image */
-	enum early_kind	 kind;
-	uint64_t	 n;	/* length of the run in kilobytes */
-	uint64_t	 off;	/* offset of the place in the image */
-	const struct extent *e;	/* borrowed; the extent that has the run */
-	uint64_t	 skip;	/* number of kilobytes before the run in "e" */
-};
-
-struct object	*early_find(const struct criuout *out, const struct proc *p);
-struct early_place early_place(struct object *o, struct image *im,
-		    uint64_t addr, uint64_t end);
+int		 early_stays(struct criuout *out, const struct image *im,
+		    uint64_t addr, uint64_t *n, const struct source *src,
+		    uint64_t loc);
 int		 early_ready(struct criuout *out);
 int		 early_split(struct criuout *out, struct object *o);
 int		 early_end(struct criuout *out, const struct mades *l);
