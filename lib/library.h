@@ -453,7 +453,7 @@ struct snap6;			/* writer of one snapshot */
 struct snap6	*snap6_begin(struct output *out, const char *header,
 		    void (*warn)(void *, const char *), void *arg);
 int		 snap6_put(struct snap6 *w, struct proc *p);
-void		 snap6_copy(struct snap6 *w);
+void		 snap6_copy(struct snap6 *w, bool all);
 int		 snap6_end(struct snap6 *w, bool whole);
 int		 snap6_series(struct snap6 *w);
 int		 snap6_pause(struct snap6 *w, uint64_t n, const char *header,
@@ -858,6 +858,7 @@ bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
 int		 live_park(struct live *l, struct buf *pids);
 void		 live_unpark(struct live *l);
+void		 live_moved(struct live *l);
 int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);

@@ -250,7 +250,6 @@ void		 data_forget(const uint8_t *data, size_t upto);
 
 /* snap.c */
 bool		 proc_isearly(const struct proc *p);
-struct proc	*proc_before(struct snap *s, const struct proc *p);
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);

@@ -170,25 +170,6 @@ proc_isearly(const struct proc *p)
 }
 
 /*
- * Return the process in snapshot s that has the early copy of the memory of p
- * that was made last before p, or NULL. p may be a copy as well.
- */
-struct proc *
-proc_before(struct snap *s, const struct proc *p)
-{
-	struct proc *was, *next;
-	uint64_t pid = p->pid;
-
-	if (p->embedded != NULL)
-		return NULL;
-	if (proc_isearly(p))
-		return snap_find(s, pid - EARLY_PID);
-	for (was = NULL; (next = snap_find(s, pid += EARLY_PID)) != NULL;)
-		was = next;
-	return was;
-}
-
-/*
  * Return true if p has no small files and no segments.
  */
 bool

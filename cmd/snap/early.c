@@ -60,20 +60,34 @@ early_drop(struct taking *k)
 }
 
 /*
- * Write process p, a part of a copy or of the snapshot after the copies. e is
- * the copy before that, or NULL. Return 0, or -1 with errstr set.
+ * Write the processes of s, all of which have been taken. e is the copy before,
+ * or NULL. Return 0, or -1 with errstr set.
  */
 static int
-early_put(struct taking *k, const struct early *e, struct proc *p)
+early_put(struct taking *k, const struct early *e, struct snap *s)
 {
-	struct proc *was;
+	bool lacks = false;
+	struct proc *p, *was;
+	size_t i;
 
-	if (far_check(k->far) == -1)
-		return -1;
-	if (e != NULL && p->mem != NULL && (was = snap_find(e->snap,
-	    p->pid % EARLY_PID + e->nth * EARLY_PID)) != NULL)
-		p->mem->before = was->mem;
-	return snap6_put(k->writer, p);
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		if (p->mem == NULL || p->embedded != NULL || e == NULL)
+			continue;
+		was = snap_find(e->snap, p->pid % EARLY_PID +
+		    e->nth * EARLY_PID);
+		p->mem->before = was == NULL ? NULL : was->mem;
+		lacks |= p->mem->before == NULL;
+	}
+	snap6_copy(k->writer, lacks);
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		if (p->mem == NULL && p->pid >= EARLY_PID)
+			continue;
+		if (far_check(k->far) == -1 || snap6_put(k->writer, p) == -1)
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -83,13 +97,7 @@ early_put(struct taking *k, const struct early *e, struct proc *p)
 int
 early_finish(struct taking *k)
 {
-	size_t i;
-
-	snap6_copy(k->writer);
-	for (i = 0; i < k->snap->nproc; i++)
-		if (early_put(k, k->early, k->snap->proc[i]) == -1)
-			return -1;
-	return 0;
+	return early_put(k, k->early, k->snap);
 }
 
 /*
@@ -99,16 +107,17 @@ early_finish(struct taking *k)
 static int
 early_write(struct taking *k)
 {
+	struct early *e = k->early;
 	struct proc *p;
+	size_t i;
 
-	snap6_copy(k->writer);
-	while (live_next(k->early->live, &p) == 1) {
-		if (p->mem == NULL)
-			continue;
-		if (early_put(k, k->early->before, p) == -1)
-			return -1;
-		k->early->kb += p->count.raw;
-		proc_forget(p);
+	while (live_next(e->live, &p) == 1)
+		continue;
+	if (early_put(k, e->before, e->snap) == -1)
+		return -1;
+	for (i = 0; i < e->snap->nproc; i++) {
+		e->kb += e->snap->proc[i]->count.raw;
+		proc_forget(e->snap->proc[i]);
 	}
 	return 0;
 }

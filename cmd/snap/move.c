@@ -178,8 +178,10 @@ move_go(struct live *l, struct far *f)
 		rc = far_go(f);
 	if (rc == 0)
 		rc = far_await(f, ANSWER_RESUMED);
-	if (rc == 0)
+	if (rc == 0) {
+		live_moved(l);
 		rc = far_await(f, ANSWER_RUNNING);
+	}
 	if (rc == 0)
 		rc = live_kill(l) == -1 ? -1 : 0;
 	else if (!far_went(f))

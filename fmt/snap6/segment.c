@@ -313,10 +313,15 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 static bool
 refer_kept(const struct reader *r, const struct proc *p, uint64_t addr)
 {
-	return r->o->store == NULL || !proc_isearly(p) ||
-	    p->pid / EARLY_PID == r->proc->pid / EARLY_PID ||
-	    (proc_before(r->snap, r->proc) == p &&
-	    addr == r->seg->base + r->seg->kb * KB);
+	const uint64_t pid = r->proc->pid;
+
+	if (r->o->store == NULL || !proc_isearly(p) ||
+	    p->pid / EARLY_PID == pid / EARLY_PID)
+		return true;
+	return p->pid % EARLY_PID == pid % EARLY_PID &&
+	    addr == r->seg->base + r->seg->kb * KB &&
+	    (proc_isearly(r->proc) ? pid - p->pid == EARLY_PID :
+	    snap_find(r->snap, p->pid + EARLY_PID) == NULL);
 }
 
 /*

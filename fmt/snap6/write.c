@@ -315,12 +315,13 @@ snap6_put(struct snap6 *w, struct proc *p)
 /*
  * Begin the next copy of a move. From now on, write references only to pages of
  * this copy and, if an image names the copy before it (its member before), to
- * the same address there. The other side keeps no older pages.
+ * the same address there. The other side keeps no older pages. all must be true
+ * if a process of this copy was not in the one before.
  */
 void
-snap6_copy(struct snap6 *w)
+snap6_copy(struct snap6 *w, bool all)
 {
-	dedup_recent(w->dedup);
+	dedup_recent(w->dedup, all);
 }
 
 static void

@@ -206,7 +206,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 		return f->place - place < n ? f->place - place : n;
 	skip = place - f->place;
 	*verdict = (enum verdict)f->verdict;
-	*target = f->target + skip;
+	/* another image may refer to this copy only */
+	*target = f->target < d->recent ? place : f->target + skip;
 	d->lastoutcome = f->n - skip <= n ? i + 1 : i;
 	return f->n - skip < n ? f->n - skip : n;
 }

@@ -246,10 +246,12 @@ segment_submit(struct dedup *d, const struct described *desc)
 
 /*
  * From now on, find no page equal to one that was described before, except in
- * an earlier copy that an image names (its member before).
+ * an earlier copy that an image names (its member before). If all is true, some
+ * images have none, and their pages may be the same as those of other images
+ * that have not changed.
  */
 void
-dedup_recent(struct dedup *d)
+dedup_recent(struct dedup *d, bool all)
 {
 	index_free(&d->content);
 	index_init(&d->content);
@@ -257,6 +259,7 @@ dedup_recent(struct dedup *d)
 	index_init(&d->identity[d->gen]);
 	d->nkept = d->noutcome = d->lastoutcome = 0;
 	d->recent = d->places;
+	d->all = all;
 }
 
 /*

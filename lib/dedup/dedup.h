@@ -40,6 +40,6 @@ void		 dedup_free(struct dedup *d);
 void		 dedup_next(struct dedup *d);
 int		 dedup_segments(struct dedup *d, struct segment *const *seg,
 		    size_t n, bool last);
-void		 dedup_recent(struct dedup *d);
+void		 dedup_recent(struct dedup *d, bool all);
 
 #endif

@@ -242,8 +242,8 @@ groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
 	size_t i;
 
 	*added = w->id[g] != 0 && (d->before[g] == PLACE_NONE ||
-	    d->before[g] < d->start) && segment_referable(seg) &&
-	    identity_affordable(d);
+	    d->before[g] < d->start || (d->all && d->before[g] < d->recent)) &&
+	    segment_referable(seg) && identity_affordable(d);
 	for (i = 0; i < n && *added; i++)
 		if (index_add(&d->identity[d->gen], identity_hash(w->id[g +
 		    i]), place + i * IDENTITY_KB) == -1 ||

@@ -109,6 +109,23 @@ live_unpark(struct live *l)
 }
 
 /*
+ * The processes of set l run on another machine from now on: end the time that
+ * is reported as their stop.
+ */
+void
+live_moved(struct live *l)
+{
+	struct lproc *p;
+
+	(void)step_begin(&l->steps, STEP_NONE);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->since != 0)
+			p->held = (now_ns() - p->since) / 1000;
+		p->since = 0;
+	}
+}
+
+/*
  * Kill all processes of set l that we hold stopped. Wait until they have ended
  * and their parents can reap them. None of them executes another instruction.
  * Return the number of processes. If one has not ended after ten seconds,

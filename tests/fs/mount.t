@@ -143,8 +143,9 @@ serve "$tmp/snap"
 refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: \
 a file system is mounted there (use -a to mount over it)" "$tmp/snap" "$mnt"
 unserve
-usage=$'2 usage: snapfs [-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] mtpt
-       snapfs [-adf] [-c group] [-o opt] [-p pid|name] -m mtpt
+usage=$'2 usage: snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name]
+              [file | pid | name ...] mtpt
+       snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name] -m mtpt
               [file | pid | name ...]
        snapfs [-f] [-c group] [-p pid|name] -s address [file|pid|name ...]
        snapfs --help'

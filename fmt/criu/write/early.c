@@ -104,8 +104,9 @@ early_object(struct criuout *out, const struct image *im)
 		return NULL;
 	if (o == NULL || o->proc->pid % EARLY_PID != im->proc->pid % EARLY_PID)
 		o = early_find(out, im->proc);
-	if (o != NULL && o->reads != im) {
-		o->reads = im;
+	if (o != NULL && o->reads != im->proc) {
+		o->was = o->reads;
+		o->reads = im->proc;
 		o->done = 0;
 	}
 	return out->lastearly = o;
@@ -144,8 +145,11 @@ early_put(struct criuout *out, const struct image *im, uint64_t addr,
 
 	if (o == NULL && (!is_first(im->proc) || im->kind != IMAGE_MEM))
 		return 0;
-	if (o == NULL && (o = early_new(out, im->proc)) == NULL)
-		return -1;
+	if (o == NULL) {
+		if ((o = early_new(out, im->proc)) == NULL)
+			return -1;
+		o->reads = im->proc;
+	}
 	if (len != KB || addr % KB != 0 || addr < o->done)
 		return 0;
 	if (is_first(im->proc) && early_add(o, addr) == -1)
@@ -220,7 +224,6 @@ is_placed(struct criuout *out, const struct image *im, uint64_t addr,
 {
 	struct object *o = early_object(out, im);
 	const struct pages *e;
-	struct proc *was;
 	uint64_t left;
 
 	if (is_first(im->proc))
@@ -239,8 +242,7 @@ is_placed(struct criuout *out, const struct image *im, uint64_t addr,
 		*n = left;
 	if (src != NULL)
 		return src == o->src && loc == e->off + (addr - e->addr);
-	was = proc_before(out->store.snap, im->proc);
-	return was != NULL && was_zero(was->mem, addr, n);
+	return o->was != NULL && was_zero(o->was->mem, addr, n);
 }
 
 /*

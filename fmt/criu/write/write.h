@@ -35,7 +35,8 @@ struct object {			/* pages of a process or of shared memory */
 	size_t		 hint;	/* index of the pagemap entry found last */
 	uint64_t	 done;	/* pages below this address have been written */
 	/* only for an early object */
-	const struct image *reads; /* borrowed; the memory that is being read */
+	const struct proc *reads; /* borrowed; the copy that is being read */
+	const struct proc *was;	/* borrowed; the copy read before that one */
 	uint64_t	 length; /* size of the file that can be read */
 };
 
