@@ -549,6 +549,75 @@ test_moved(void **state)
 }
 
 /*
+ * A later copy refers to its own pages and to the same address of the copy
+ * before, also for a kilobyte of a changed page. A process that was in no
+ * earlier copy refers to pages of this one that have not changed.
+ */
+static void
+test_copy(void **state)
+{
+	enum { KBS = NFRAME * IDENTITY_KB };
+	static struct frames frames;
+	static struct table a, b;
+	struct segment *was, *now, *other;
+	struct memsource *m;
+	const struct page *p;
+	struct world *w;
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "copy", 60);
+	frames_init(&frames, &r);
+	memset(frames.lost, 0, sizeof frames.lost);
+	w = world_new();
+	for (i = 0; i < NFRAME; i++) {
+		a.frame[i] = b.frame[i] = i;
+		frames.number[i] = 0x2000 + i;
+	}
+	b.frame[2] = 20;
+	b.frame[4] = 40;
+	b.frame[40] = 41;
+	m = table_source(w, &a, &frames, NFRAME);
+	was = source_segment(w, 1, KBS, m, 0);
+	assert_int_equal(world_add(w, was, false), 0);
+
+	rng_bytes(&r, frames.data[4] + KB, 20);
+	memcpy(frames.data[40], frames.data[4], sizeof frames.data[4]);
+	m = table_source(w, &b, &frames, NFRAME);
+	now = source_segment(w, 2, KBS, m, 0);
+	now->image->before = was->image;
+	dedup_recent(w->dedup, true);
+	assert_int_equal(world_add(w, now, false), 0);
+	assert_between(m->nread, 3 * IDENTITY_KB, 4 * IDENTITY_KB);
+	for (i = 0; i < KBS; i++) {
+		p = &w->page[KBS + i];
+		if (i / IDENTITY_KB == 2 || i / IDENTITY_KB == 40)
+			assert_true(p->verdict != VERDICT_SAME ||
+			    p->image == now->image ||
+			    p->addr == now->base + i * KB);
+		else if (i == 4 * IDENTITY_KB + 1)
+			assert_int_equal(p->verdict, VERDICT_RAW);
+		else if (i / IDENTITY_KB != 4 || p->verdict != VERDICT_ZERO) {
+			assert_int_equal(p->verdict, VERDICT_SAME);
+			assert_ptr_equal(p->image, was->image);
+			assert_int_equal(p->addr, now->base + i * KB);
+		}
+	}
+
+	m = table_source(w, &b, &frames, NFRAME);
+	other = source_segment(w, 3, KBS, m, 0);
+	assert_int_equal(world_add(w, other, false), 0);
+	assert_int_equal(m->nread, 0);
+	for (i = 0; i < KBS; i++) {
+		p = &w->page[2 * KBS + i];
+		assert_true(p->verdict == VERDICT_ZERO ||
+		    (p->verdict == VERDICT_SAME && p->image == now->image));
+	}
+	world_free(w);
+}
+
+/*
  * Memory that is described once more, of another process, is neither read nor
  * asked for its frames, wherever the other begins; but for what had no frame
  * when it was described first.
@@ -928,6 +997,7 @@ main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_notread),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_follow),
