@@ -140,6 +140,17 @@ until_true reaped "$pid"
 counts_on 'a clone is killed' "$(lines)"
 pkill -KILL -f "$here/pages.py"
 
+# a copy refers to a page of the copy before that may have been replaced
+stale() {
+	"$here/stale.py" "$@" | timeout 60 "$BUILD/snapload" --receive 2>&1 |
+	    sed -n 's/^snapload: //p'
+}
+is "$(stale | sed 's/ nor the .*//')" \
+    'the snapshot has neither CRIU images' 'the same address of the copy before'
+is "$(stale 65536)" 'standard input: byte 8423: process 33554509: mem: '\
+'segment 0: page 4: refers to memory 65536 of process 16777293, which a later '\
+'copy replaces' 'another address of the copy before'
+
 # another program has the name on the far side
 cp /bin/sleep "$tmp/program"
 objcopy --remove-section .note.gnu.build-id "$tmp/program"
@@ -162,4 +173,4 @@ is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size 
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
     'without a build ID, the size is compared'
 kill "$pid"
-finish 40
+finish 42
