@@ -48,7 +48,7 @@ done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
     -u "no such user"
 refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
-usage='usage: snap [-adfklnrsvz] [-cmotux argument] [--option ...] [pid|name ...]
+usage='usage: snap [-adfklnrsvz] [-ciNmotux argument] [--option ...] [pid|name ...]
        snap --help'
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"
