@@ -22,6 +22,8 @@ struct command {
 	uint64_t	 pid;	/* ID of the only process to compare; 0: all */
 	uint64_t	 before; /* ID, in the old snapshot, of the only process
 				    to compare */
+	bool		 series; /* the moments are those of one series, and
+				    more than two */
 	bool		 headed; /* print_moments() was called */
 	bool		 differs;
 };
@@ -171,14 +173,22 @@ growth_show(void *arg, const struct growth *g)
 }
 
 /*
+ * Return true if the options of cmd require exactly two moments.
+ */
+static bool
+needs_two(const struct command *cmd)
+{
+	return cmd->opts.runs || cmd->opts.sums || cmd->opts.bytes ||
+	    cmd->before != cmd->pid;
+}
+
+/*
  * Find and print what grew from each moment of cmd to the next.
  */
 static void
 grow_all(struct command *cmd)
 {
-	const struct options *o = &cmd->opts;
-
-	if (o->runs || o->sums || o->bytes || cmd->before != cmd->pid)
+	if (needs_two(cmd))
 		errx(EXIT_TROUBLE,
 		    "-l, -s, -x and -p pid:pid require exactly two moments");
 	if (cmd->opts.table.json)
@@ -186,6 +196,22 @@ grow_all(struct command *cmd)
 	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, growth_show,
 	    cmd) == -1)
 		trouble();
+}
+
+/*
+ * Compare the first moment of cmd with the last, and print what grew from each
+ * to the next.
+ */
+static void
+series_all(struct command *cmd)
+{
+	const struct moments all = cmd->moments;
+	struct moment two[2] = { all.v[0], all.v[all.n - 1] };
+
+	cmd->moments = (struct moments){ two, 2 };
+	compare_all(cmd);
+	cmd->moments = all;
+	grow_all(cmd);
 }
 
 /*
@@ -209,25 +235,32 @@ read_one(struct command *cmd, const char *path, bool parts)
 
 /*
  * Read the n snapshots named in path into cmd, and find their moments. If there
- * is only one snapshot, its parts are the moments; of a series, these are the
- * first and the last moment.
+ * is only one snapshot, its parts are the moments. If it is a series, read all
+ * of its moments, or the first and the last if the options require two.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
 {
 	const bool both = n == 1 && !moment_ischosen();
-	struct snap *s;
+	struct snap *s = NULL;
+	char number[24];
+	uint64_t m;
 	size_t i;
 
 	if (both)
 		moment_choose("first", program_say);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		s = read_one(cmd, path[i], n == 1);
-		if (both && s->moments > 1) {
-			moment_choose("last", program_say);
-			(void)read_one(cmd, path[i], false);
-		}
+	if (!both)
+		return;
+	for (m = needs_two(cmd) ? s->moments : 2; m > 1 && m <= s->moments;
+	    m++) {
+		snprintf(number, sizeof number, "%ju", (uintmax_t)m);
+		moment_choose(number, program_say);
+		(void)read_one(cmd, path[0], false);
 	}
+	moment_choose(NULL, NULL);
+	cmd->series = s->moments > 2 && cmd->moments.n > 2;
 }
 
 /*
@@ -270,7 +303,9 @@ main(int argc, char *argv[])
 	if (cmd->moments.n < 2 && !cmd->opts.all)
 		errx(EXIT_TROUBLE,
 		    "only one moment to compare (name another file)");
-	if (cmd->moments.n > 2 || cmd->opts.all)
+	if (cmd->series && !cmd->opts.all)
+		series_all(cmd);
+	else if (cmd->moments.n > 2 || cmd->opts.all)
 		grow_all(cmd);
 	else
 		compare_all(cmd);

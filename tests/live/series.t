@@ -109,6 +109,22 @@ try 'procmap -@' "$BUILD/procmap" -@ 2 -M "$tmp/five" "$pid"
 "$BUILD/snapdiff" "$tmp/series" >"$tmp/out" 2>&1
 [ $? -le 1 ]
 ok $? 'snapdiff: the first and the last' || diag <"$tmp/out"
+was=$pid
+target python3 -c 'import time
+all = []
+print("ready", flush=True)
+while True:
+    all.append(bytearray(1 << 20))
+    time.sleep(0.01)'
+"$BUILD/snap" -i 0.5 -N 3 -o "$tmp/grows" "$pid" 2>&1 | diag
+"$BUILD/snapdiff" "$tmp/grows" >"$tmp/out" 2>&1
+is "$(sed -n 's/^+++ .*/last/p; s/^!.*\[heap\].*/heap/p
+    s/^ *\([0-9.]*[KMG]\) *\([0-9.]*[KMG]\) *\([0-9.]*[KMG]\) anonymous$/grew/p' \
+    "$tmp/out" | uniq | tr '\n' ' ')" 'last heap last grew ' \
+    'snapdiff: what changed, then what grew' || diag <"$tmp/out"
+"$BUILD/snapdiff" -l "$tmp/grows" >"$tmp/out" 2>&1
+is "$? $(grep -c '^+++' "$tmp/out")" '1 1' 'snapdiff -l: two moments'
+pid=$was
 is "$("$BUILD/snapdiff" -@ 2 "$tmp/five" 2>&1)" \
     'snapdiff: only one moment to compare (name another file)' 'snapdiff -@'
 if [ -e "$BUILD/snapgrep" ]; then
@@ -226,4 +242,4 @@ for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
 done
 "$BUILD/snap" -i 1 -N 1 -o /dev/null $$ >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" '1 snap: -i: /dev/null is not a new file' 'no file'
-finish 88
+finish 90
