@@ -84,11 +84,7 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 		return -1;
 	say_hold();
 	rc = live_stop(k->live);
-	if (rc == 0)
-		rc = moment_write(k, n, none);
-	if (rc == 0 && live_hasclones(k->live) && frames_hold())
-		live_keep(k->live);
-	return rc;
+	return rc == -1 ? -1 : moment_write(k, n, none);
 }
 
 /*
@@ -99,24 +95,23 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 static int
 moment_end(struct taking *k)
 {
-	int rc = 0;
+	const bool more = k->before != NULL;
 
 	if (live_incomplete(k->live))
 		k->incomplete = true;
-	if (k->before != NULL &&
-	    snap6_retire(k->writer, k->moment[k->nmoment - 2]) == -1)
-		return -1;
-	if (live_hasclones(k->live) && frames_hold())
+	if (live_hasclones(k->live) && frames_hold()) {
+		live_keep(k->live);	/* frees k->before */
 		k->before = k->live;
-	else {
+	} else {
 		live_free(k->live);
 		live_free(k->before);
 		k->before = NULL;
-		if (snap6_retire(k->writer, k->snap) == -1)
-			rc = -1;
 	}
 	k->live = NULL;
-	return rc;
+	say_kept(false);
+	if (more && snap6_retire(k->writer, k->moment[k->nmoment - 2]) == -1)
+		return -1;
+	return k->before != NULL ? 0 : snap6_retire(k->writer, k->snap);
 }
 
 /*
@@ -143,7 +138,10 @@ moment_say(const struct taking *k, unsigned int n)
 int
 series_take(struct taking *k, const struct liveopts *o)
 {
+	enum { LEAST_NS = 1000000 };
 	const uint64_t most = k->job->count;
+	const uint64_t every = k->job->every * 1e9 < LEAST_NS ? LEAST_NS :
+	    (uint64_t)(k->job->every * 1e9);
 	struct liveopts mine = *o;
 	struct timespec now;
 	unsigned int n;
@@ -157,10 +155,12 @@ series_take(struct taking *k, const struct liveopts *o)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	due = timespec_ns(&now);
 	for (n = 1; most == 0 || n <= most; n++) {
-		series_wait(&due, (uint64_t)(k->job->every * 1e9));
+		series_wait(&due, every);
 		rc = moment_take(k, &mine, n, &none);
-		say_kept(false);
-		if (rc == -1 && none && n > 1) {
+		if (rc == -1)
+			say_kept(false);
+		if (rc == -1 && none && n > 1 && k->live != NULL &&
+		    !live_incomplete(k->live)) {
 			if (most != 0)
 				k->incomplete = true;
 			snprintf(text, sizeof text, "the series ends after %u "

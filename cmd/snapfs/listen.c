@@ -127,20 +127,25 @@ listen_make(void *arg)
 	struct listening *l = arg;
 	int fd = address_listen(l->opts->address, &l->path);
 
+	if (l->path != NULL)
+		(void)lstat(l->path, &l->st);
 	if (fd != -1 && !l->opts->foreground)
 		daemon_leave(STDIN_FILENO);
 	return fd;
 }
 
 /*
- * Remove the socket file of arg, a struct listening.
+ * Remove the socket file of arg, a struct listening, unless another file has
+ * its name now.
  */
 void
 listen_end(void *arg)
 {
 	const struct listening *l = arg;
+	struct stat st;
 
-	if (l->path != NULL)
+	if (l->path != NULL && lstat(l->path, &st) == 0 &&
+	    st.st_dev == l->st.st_dev && st.st_ino == l->st.st_ino)
 		(void)unlink(l->path);
 }
 

@@ -78,6 +78,7 @@ struct listening {		/* where to serve 9P2000 */
 	const struct options *opts; /* borrowed */
 	char		*path;	/* owned; socket to remove at the end; NULL:
 				   none */
+	struct stat	 st;	/* that socket */
 };
 
 int		 listen_make(void *);

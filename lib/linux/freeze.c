@@ -177,23 +177,17 @@ round_proc(struct round *r, struct lproc *p)
 	r->grew |= rc > 0;
 }
 
-/*
- * Add process pid to the set if its parent is there. A clone is no process of
- * the set. After it was killed it is a zombie without an exit signal.
- */
 static int
 round_child(void *arg, long pid)
 {
 	struct round *r = arg;
-	struct procstat st;
+	struct task now = { 0 };
 
 	if (lproc_find(r->live, (pid_t)pid) != NULL ||
 	    proxy_isours((pid_t)pid) ||
 	    live_isclone(r->live->opts.before, (pid_t)pid) ||
-	    proc_readstat((pid_t)pid, 0, &st) < STAT_EXITSIGNAL ||
-	    (st.state == 'Z' && st.v[STAT_EXITSIGNAL] == 0) ||
-	    st.v[STAT_PPID] == 0 ||
-	    lproc_find(r->live, (pid_t)st.v[STAT_PPID]) == NULL)
+	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
+	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
 	r->grew = true;
 	return live_add(r->live, (pid_t)pid, true);

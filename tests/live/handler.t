@@ -12,7 +12,8 @@ why=$(handler_lacks)
 
 # as it ends by timeout(1), and by whom the kernel runs out of memory
 mkdir "$tmp/tests"
-cp "$tests/tap.sh" "$tests/handler.sh" "$tmp/tests"
+cp -r "$tests/tap.sh" "$tests/handler.sh" "$tests/slow" "$tmp/tests"
+export TAP_BOUNDED=1	# by this test
 cat >"$tmp/tests/sets.t" <<END
 . "\$(dirname "\$0")/tap.sh"
 . "\$tests/handler.sh"

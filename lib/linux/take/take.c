@@ -149,8 +149,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	take_room(k);
 	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
 					 the snapshot */
-	p = snap_add(k->snap, (uint64_t)th->tid + live_copies(k->live) *
-	    EARLY_PID);
+	p = snap_add(k->snap, (uint64_t)th->tid +
+	    (uint64_t)live_copies(k->live) * EARLY_PID);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
 		return -1;
