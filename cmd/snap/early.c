@@ -23,7 +23,7 @@ enum {
 
 struct early {			/* a copy */
 	struct early	*before; /* owned; the copy before this one, or NULL */
-	struct live	*live;
+	struct live	*live;	/* owned; NULL: its clones have ended */
 	struct snap	*snap;
 	unsigned int	 nth;	/* its number, from 1 */
 	uint64_t	 kb;	/* number of new kilobytes in it */
@@ -115,6 +115,10 @@ early_write(struct taking *k)
 		continue;
 	if (early_put(k, e->before, e->snap) == -1)
 		return -1;
+	/* later copies are compared with this one only */
+	live_keep(e->live);
+	if (e->before != NULL)
+		e->before->live = NULL;
 	for (i = 0; i < e->snap->nproc; i++) {
 		e->kb += e->snap->proc[i]->count.raw;
 		proc_forget(e->snap->proc[i]);

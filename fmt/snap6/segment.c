@@ -306,16 +306,18 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 
 /*
  * Return true if a reference to address addr of process p leads to a page that
- * the page store still has. It keeps the pages of the copy that is being read,
- * and those of the copy before that are not read yet: the sender refers to
- * those only from the same address of the same process.
+ * the page store still has. If it overwrites early copies, it has the pages of
+ * the copy that is being read, and those of the copy before whose addresses are
+ * still to come. The sender refers to the latter only from the same address of
+ * the same process.
  */
 static bool
 refer_kept(const struct reader *r, const struct proc *p, uint64_t addr)
 {
 	const uint64_t pid = r->proc->pid;
 
-	if (r->o->store == NULL || !proc_isearly(p) ||
+	if (r->o->store == NULL || !r->o->store->overwrites ||
+	    !proc_isearly(p) ||
 	    p->pid / EARLY_PID == pid / EARLY_PID)
 		return true;
 	return p->pid % EARLY_PID == pid % EARLY_PID &&

@@ -8,12 +8,11 @@
 
 /*
  * Return true if all segments of image im were described before, in order.
- * Cache the answer in d->again.
+ * Cache the answer in a.
  */
 static bool
-again_look(struct dedup *d, const struct image *im)
+again_look(struct dedup *d, struct again *a, const struct image *im)
 {
-	struct again *a = &d->again;
 	size_t i;
 
 	if (a->image == im)
@@ -49,25 +48,25 @@ again_known(const struct dedup *d, uint64_t place)
 
 /*
  * Find the kilobyte at address addr of image im, which was described before.
- * Set *s to its segment, *at to its index there, and *place to its place.
- * Return false if im has no such kilobyte.
+ * Set *s to its segment, *at to its index there, and *place to its place. a is
+ * the cache for such images. Return false if im has no such kilobyte.
  */
 static bool
-again_place(struct dedup *d, const struct image *im, uint64_t addr,
-    const struct segment **s, uint64_t *at, uint64_t *place)
+again_place(struct dedup *d, struct again *a, const struct image *im,
+    uint64_t addr, const struct segment **s, uint64_t *at, uint64_t *place)
 {
 	size_t i;
 
-	if (!again_look(d, im))
+	if (!again_look(d, a, im))
 		return false;
 	i = BISECT_WHILE(k, im->nseg, im->seg[k]->base + im->seg[k]->len <=
 	    addr);
 	*s = i < im->nseg ? im->seg[i] : NULL;
 	if (*s == NULL || addr < (*s)->base || (addr - (*s)->base) % KB != 0 ||
-	    d->desc[d->again.first + i].seg != *s)
+	    d->desc[a->first + i].seg != *s)
 		return false;
 	*at = (addr - (*s)->base) / KB;
-	*place = d->desc[d->again.first + i].place + *at;
+	*place = d->desc[a->first + i].place + *at;
 	return true;
 }
 
@@ -89,7 +88,7 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 
 	addr = e->loc + (kb - e->kb) * KB;
 	if (im == NULL || im == seg->image || e->src->pitch != KB ||
-	    !again_place(d, im, addr, &s, &at, place))
+	    !again_place(d, &d->again, im, addr, &s, &at, place))
 		return 0;
 	if ((was = segment_extent(s, at)) == NULL || was->src != e->src ||
 	    was->loc + (at - was->kb) * KB != addr)
@@ -144,7 +143,7 @@ copy_compare(struct dedup *d, size_t g)
 	uint64_t at, place, n;
 	size_t i;
 
-	if (!again_place(d, was, addr, &s, &at, &place) ||
+	if (!again_place(d, &d->earlier, was, addr, &s, &at, &place) ||
 	    (e = segment_extent(s, at)) == NULL)
 		return 1;
 	n = (e->kb + e->n - at) / IDENTITY_KB;

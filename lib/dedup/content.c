@@ -190,7 +190,7 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 	*verdict = VERDICT_SAME;
 	*target = place;
 	if (place < d->recent)	/* the same page, in an earlier copy */
-		return n;
+		return n < d->recent - place ? n : d->recent - place;
 	/* runs are mostly queried in order */
 	i = d->lastoutcome;
 	if (i >= d->noutcome ||
@@ -235,7 +235,10 @@ judge_identical(struct dedup *d, const struct block *b)
 		}
 		j->verdict[i] = j->verdict[p - b->place];
 		j->target[i] = j->target[p - b->place];
-		if (j->verdict[i] == VERDICT_RAW) {
+		/* another address may not refer to an earlier copy */
+		if (j->verdict[i] == VERDICT_RAW ||
+		    (j->verdict[i] == VERDICT_SAME &&
+		    j->target[i] < d->recent)) {
 			j->verdict[i] = VERDICT_SAME;
 			j->target[i] = p;
 		}

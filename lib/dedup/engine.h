@@ -124,6 +124,7 @@ struct dedup {
 	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;
+	struct again	 earlier; /* the same for image.before */
 	size_t		 lastdesc;	/* index in "desc" of the segment last
 					   found while judging or planning */
 	struct outcome	*outcome;		/* owned; sorted by place */

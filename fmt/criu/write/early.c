@@ -22,7 +22,7 @@
  * Return the early object of the process p or of an early copy of it, or NULL
  * if there is none.
  */
-struct object *
+static struct object *
 early_find(const struct criuout *out, const struct proc *p)
 {
 	if (p->embedded != NULL)
@@ -247,7 +247,7 @@ is_placed(struct criuout *out, const struct image *im, uint64_t addr,
 
 /*
  * Find out whether kilobytes stay where they are, as is_placed() does. If they
- * do not, prepare the early images for reading. This is the stays function of
+ * do not, prepare the images for reading. This is the stays function of
  * struct pagestore.
  */
 int
@@ -256,7 +256,7 @@ early_stays(struct criuout *out, const struct image *im, uint64_t addr,
 {
 	if (is_placed(out, im, addr, n, src, loc))
 		return 1;
-	return is_early(out, src) ? early_ready(out) : 0;
+	return src != NULL ? early_ready(out) : 0;
 }
 
 /*

@@ -16,7 +16,6 @@
 int
 object_flush(struct criuout *out)
 {
-	enum { SHORT = 64 * 1024 };
 	size_t n;
 	int rc;
 
@@ -24,9 +23,7 @@ object_flush(struct criuout *out)
 	out->nbuf = 0;
 	if (n == 0)
 		return 0;
-	/* a short write to an early image takes less time than waking the
-	   thread */
-	if (out->behind == NULL || (out->opts->early && n < SHORT))
+	if (out->behind == NULL)
 		rc = full_pwrite(out->full->fd, out->buf, n, out->bufat);
 	else
 		rc = behind_write(out->behind, out->full->fd, &out->buf, n,

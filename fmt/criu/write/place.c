@@ -106,6 +106,7 @@ criu_store(const char *dir, const struct criuopts *o)
 		return NULL;
 	out->store.put = place_put;
 	out->store.stays = place_stays;
+	out->store.overwrites = o->early;
 	out->dir = dir;
 	out->opts = o;
 	if (o->parent == NULL || criuout_parent(out) == 0)

@@ -56,7 +56,8 @@ struct criuout {
 				   none came */
 	struct object	**early; /* owned; the first copy of each process */
 	size_t		 nearly;
-	struct object	*lastearly; /* borrowed; the one written last */
+	struct object	*lastearly; /* borrowed; the one that was asked for
+					last, or NULL */
 	struct object	**object; /* owned */
 	size_t		 nobject;
 	struct objecttree byproc; /* the elements of array "object", sorted by
@@ -112,7 +113,6 @@ int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
 int		 place_pages(struct criuout *out, const struct mades *l);
 
 /* early.c */
-struct object	*early_find(const struct criuout *out, const struct proc *p);
 int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,
 		    struct source **src, uint64_t *loc);

@@ -318,10 +318,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	c.bytes = (record_number(c.rec, "VmPTE") +
 	    record_number(c.rec, "RssAnon") +
 	    record_number(c.rec, "VmSwap")) * KB + nvma * MAPPING + TASK;
-	/* the clone in each earlier copy can grow by as much */
-	if (l->opts.early != 0)
-		c.bytes *= l->opts.early;
-	else if (l->opts.before != NULL)
+	/* the clone of the set before can grow by as much */
+	if (l->opts.before != NULL)
 		c.bytes *= 2;
 	own = record_text(c.rec, "cgroup");
 	mounts = scan_begin(c.head->mounts.data, c.head->mounts.len);
