@@ -17,6 +17,8 @@
 
 enum {
 	MAX_COPIES = 16,
+	LARGE_KB = 64 << 10,	/* after a copy larger than this, end the clones
+				   of the one before */
 	SMALL_KB = 8 << 10	/* after a copy as small as this, stop the
 				   processes */
 };
@@ -115,13 +117,15 @@ early_write(struct taking *k)
 		continue;
 	if (early_put(k, e->before, e->snap) == -1)
 		return -1;
-	/* later copies are compared with this one only */
-	live_keep(e->live);
-	if (e->before != NULL)
-		e->before->live = NULL;
 	for (i = 0; i < e->snap->nproc; i++) {
 		e->kb += e->snap->proc[i]->count.raw;
 		proc_forget(e->snap->proc[i]);
+	}
+	/* Later copies are compared with this one only. But to end clones takes
+	   a tenth of a second, while more memory changes. */
+	if (e->kb > LARGE_KB && e->before != NULL) {
+		live_keep(e->live);
+		e->before->live = NULL;
 	}
 	return 0;
 }

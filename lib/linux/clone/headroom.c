@@ -318,7 +318,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	c.bytes = (record_number(c.rec, "VmPTE") +
 	    record_number(c.rec, "RssAnon") +
 	    record_number(c.rec, "VmSwap")) * KB + nvma * MAPPING + TASK;
-	/* the clone of the set before can grow by as much */
+	/* the clone of the set before can grow by as much; older ones exist
+	   only while little memory changes */
 	if (l->opts.before != NULL)
 		c.bytes *= 2;
 	own = record_text(c.rec, "cgroup");
