@@ -307,6 +307,7 @@ enum {
 	FRAME_QUESTION = 'q',	/* lines that say what the processes need on the
 				   other machine; an empty frame ends them */
 	FRAME_DATA = 'd',	/* bytes of the snapshot */
+	FRAME_PACKED = 'p',	/* the same, compressed with zstd */
 	FRAME_RUN = 'r',	/* references to consecutive pages: see
 				   refer.c */
 	FRAME_END = 'e',	/* end of the snapshot; no data */

@@ -7,9 +7,77 @@
 
 #include <sys/uio.h>
 
+#include <poll.h>
 #include <unistd.h>
+#ifdef ZSTD
+#include <zstd.h>
+#endif
 
 enum { HEAD = 5 };		/* length of a frame's header, in bytes */
+
+/*
+ * Return a buffer for the compressed data of a frame, or NULL if memory runs
+ * out.
+ */
+static uint8_t *
+packed_room(void)
+{
+	static uint8_t *room;
+
+	if (room == NULL)
+		room = malloc(MAX_FRAME);
+	return room;
+}
+
+/*
+ * Compress the n bytes at data, a frame for fd, if fd does not accept more at
+ * once: then the reader is slower than the compression. Return the compressed
+ * bytes, with their number in *len. Return data, and n in *len, if they are to
+ * be sent as they are.
+ */
+static const uint8_t *
+frame_pack(int fd, const uint8_t *data, size_t n, size_t *len)
+{
+#ifdef ZSTD
+	enum { LEAST = 1024, LEVEL = 1 };
+	static ZSTD_CCtx *z;
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint8_t *room = packed_room();
+	size_t packed;
+
+	if (z == NULL)
+		z = ZSTD_createCCtx();
+	if (n >= LEAST && z != NULL && room != NULL && poll(&p, 1, 0) == 0) {
+		packed = ZSTD_compressCCtx(z, room, n - 1, data, n, LEVEL);
+		if (!ZSTD_isError(packed)) {
+			*len = packed;
+			return room;
+		}
+	}
+#else
+	(void)fd;
+#endif
+	*len = n;
+	return data;
+}
+
+/*
+ * Decompress the n bytes in packed_room() to buf, which has room for MAX_FRAME
+ * bytes. Set *n to the number of bytes there. Return 0, or -1 with errstr set.
+ */
+static int
+frame_unpack(void *buf, size_t *n)
+{
+#ifdef ZSTD
+	*n = ZSTD_decompress(buf, MAX_FRAME, packed_room(), *n);
+	return !ZSTD_isError(*n) ? 0 : errstr_set("standard input: zstd: %s",
+	    ZSTD_getErrorName(*n));
+#else
+	(void)buf;
+	(void)n;
+	return errstr_set("standard input: cannot decompress zstd");
+#endif
+}
 
 /*
  * Write the head and the n bytes at data to fd, with one call if possible.
@@ -35,22 +103,27 @@ write_both(int fd, uint8_t head[HEAD], const uint8_t *data, size_t n)
 
 /*
  * Write the n bytes at data to fd, in frames whose type is letter. If n is 0,
- * write one empty frame. Return 0, or -1 with errno set.
+ * write one empty frame. FRAME_DATA may become FRAME_PACKED. Return 0, or -1
+ * with errno set.
  */
 int
 frame_write(int fd, char letter, const void *data, size_t n)
 {
-	uint8_t head[HEAD] = { (uint8_t)letter };
-	const uint8_t *p = data;
-	size_t len;
+	uint8_t head[HEAD];
+	const uint8_t *p = data, *from;
+	size_t len, sent;
 
 	do {
-		len = n < MAX_FRAME ? n : MAX_FRAME;
-		head[1] = (uint8_t)(len >> 24);
-		head[2] = (uint8_t)(len >> 16);
-		head[3] = (uint8_t)(len >> 8);
-		head[4] = (uint8_t)len;
-		if (write_both(fd, head, p, len) == -1)
+		len = sent = n < MAX_FRAME ? n : MAX_FRAME;
+		from = p;
+		if (letter == FRAME_DATA)
+			from = frame_pack(fd, p, len, &sent);
+		head[0] = (uint8_t)(from == p ? letter : FRAME_PACKED);
+		head[1] = (uint8_t)(sent >> 24);
+		head[2] = (uint8_t)(sent >> 16);
+		head[3] = (uint8_t)(sent >> 8);
+		head[4] = (uint8_t)sent;
+		if (write_both(fd, head, from, sent) == -1)
 			return -1;
 		p += len;
 		n -= len;
@@ -80,13 +153,15 @@ read_all(int fd, void *buf, size_t n)
 
 /*
  * Read a frame from fd. Set *letter to its type, and *n to the length of its
- * data. Store the data in buf, which must have room for MAX_FRAME bytes. Return
- * 1, or 0 if the file ends, or -1 with errstr set.
+ * data. Store the data in buf, which must have room for MAX_FRAME bytes;
+ * decompress that of FRAME_PACKED, which becomes FRAME_DATA. Return 1, or 0 if
+ * the file ends, or -1 with errstr set.
  */
 int
 frame_read(int fd, char *letter, void *buf, size_t *n)
 {
 	uint8_t head[HEAD];
+	void *to = buf;
 	int rc;
 
 	if ((rc = read_all(fd, head, sizeof head)) != 1)
@@ -97,7 +172,13 @@ frame_read(int fd, char *letter, void *buf, size_t *n)
 	if (*n > MAX_FRAME)
 		return errstr_set("standard input: invalid frame length: "
 		    "%zu bytes", *n);
-	if ((rc = read_all(fd, buf, *n)) == -1)
+	if (*letter == FRAME_PACKED && (to = packed_room()) == NULL)
+		return errstr_set("out of memory");
+	if ((rc = read_all(fd, to, *n)) == -1)
 		return errstr_sys("standard input");
+	if (rc == 1 && *letter == FRAME_PACKED) {
+		*letter = FRAME_DATA;
+		rc = frame_unpack(buf, n) == -1 ? -1 : 1;
+	}
 	return rc;
 }

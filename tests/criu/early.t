@@ -64,7 +64,7 @@ print(runs > 8192)
 END
 )" True 'unchanged pages are sent as runs'
 python3 - "$tmp/stream" >"$tmp/early.snap" <<'END'
-import struct, sys
+import struct, subprocess, sys
 data = open(sys.argv[1], 'rb').read()
 at = 0
 while at < len(data):
@@ -75,7 +75,10 @@ while at < len(data):
         letter, pid, addr, n = body.split()
         body = b''.join(letter + b'%11d %11d ' % (int(pid), int(addr) + i)
             for i in range(0, int(n) * 1024, 1024))
-    if kind in b'rd':
+    if kind == b'p':
+        body = subprocess.run(['zstd', '-dcq'], input=body, check=True,
+            stdout=subprocess.PIPE).stdout
+    if kind in b'rdp':
         sys.stdout.buffer.write(body)
 END
 try 'snapcat reads the stream' "$BUILD/snapcat" -o "$tmp/last.snap" \
