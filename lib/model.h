@@ -125,9 +125,9 @@ struct source_ops {
  * stays is called for kilobytes that are not raw in the stream: *n from address
  * addr on, which were found at loc in src, or are zeros if src is NULL. It
  * lowers *n to those for which the answer is the same. It returns 1 if they can
- * stay there, or -1 with errstr set. It returns 0 if they must be passed to put;
- * then it has written its buffers, so that src can be read. If overwrites is
- * true, put writes pages of one early copy over those of another.
+ * stay there, or -1 with errstr set. It returns 0 if they must be passed to
+ * put; then it has written its buffers, so that src can be read. If overwrites
+ * is true, put writes pages of one early copy over those of another.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,
