@@ -111,8 +111,8 @@ identity_seek(struct dedup *d, unsigned int of, const uint64_t *id, size_t n,
 /*
  * For each of n groups of pages, find the place where the group was described
  * before. id[i] is the identity of group i; set place[i] to its place, if that
- * is PLACE_NONE and a place is found. Groups that followed each other before are
- * likely to do so again, so after a match compare longer runs.
+ * is PLACE_NONE and a place is found. Groups that followed each other before
+ * are likely to do so again, so after a match compare longer runs.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
