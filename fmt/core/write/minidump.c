@@ -387,7 +387,7 @@ stacks_add(struct dump *d)
 	for (i = 0; i < c->npart; i++)
 		memory_add(d->b, &c->part[i]);
 	stream_add(d, MEMORY_LIST, at);
-	add_zeros(d->b, c->size - d->b->len);
+	add_zeros(d->b, (size_t)c->size - d->b->len);
 	c->size = off;
 	return 0;
 }
