@@ -237,13 +237,14 @@ core_holes(struct core *c)
  * Lay out c, the core of process p. t has the threads of p, and v its mappings.
  */
 static int
-core_layout(struct core *c, const struct corethreads *t, struct proc *p,
-    const struct vmas *v)
+core_layout(struct core *c, const struct corethreads *t, struct snap *s,
+    struct proc *p, const struct vmas *v)
 {
 	struct coreloads l = { 0 };
 	struct buf notes = { 0 };
 	int rc;
 
+	(void)s;
 	rc = -1;
 	c->page = t->page;
 	if (coreloads_make(&l, p->mem, v) == -1 ||
@@ -273,6 +274,31 @@ out:
 }
 
 /*
+ * Build a core or minidump of process p of s, with all its threads that have
+ * registers, as layout() lays it out. Return it as core_new() does.
+ */
+struct core *
+core_build(struct snap *s, struct proc *p, core_layout_fn *layout)
+{
+	struct corethreads t = { 0 };
+	struct vmas v = { 0 };
+	struct core *c;
+
+	if ((c = mem_new(1, sizeof *c)) == NULL)
+		return NULL;
+	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
+	    layout(c, &t, s, p, &v) == -1) {
+		errstr_wrap("process %ju", (uintmax_t)p->pid);
+		core_free(c);
+		c = NULL;
+	} else
+		c->left = t.left;
+	vmas_free(&v);
+	free(t.p);
+	return c;
+}
+
+/*
  * Build the core of process p of s, with all its threads that have registers. p
  * must be neither a thread nor an embedded file. The snapshot must not change
  * while the core exists. Several threads may read one core at a time. Return
@@ -282,22 +308,7 @@ out:
 struct core *
 core_new(struct snap *s, struct proc *p)
 {
-	struct corethreads t = { 0 };
-	struct vmas v = { 0 };
-	struct core *c;
-
-	if ((c = mem_new(1, sizeof *c)) == NULL)
-		return NULL;
-	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
-	    core_layout(c, &t, p, &v) == -1) {
-		errstr_wrap("process %ju", (uintmax_t)p->pid);
-		core_free(c);
-		c = NULL;
-	} else
-		c->left = t.left;
-	vmas_free(&v);
-	free(t.p);
-	return c;
+	return core_build(s, p, core_layout);
 }
 
 /*

@@ -73,6 +73,15 @@ add_zeros(struct buf *b, size_t n)
 }
 
 /*
+ * Add zeros up to a multiple of eight bytes.
+ */
+static void
+pad_add(struct buf *b)
+{
+	add_zeros(b, (8 - b->len % 8) % 8);
+}
+
+/*
  * Write v at offset at, as a number of n bytes.
  */
 static void
@@ -93,7 +102,7 @@ stream_add(struct dump *d, enum stream type, size_t at)
 	put_at(d->b, e, type, 4);
 	put_at(d->b, e + 4, d->b->len - at, 4);
 	put_at(d->b, e + 8, at, 4);
-	add_zeros(d->b, (8 - d->b->len % 8) % 8);
+	pad_add(d->b);
 }
 
 /*
@@ -241,7 +250,7 @@ modules_add(struct dump *d, struct image *mem)
 	for (i = 0; i < d->v->n && rc == 0; i++)
 		if (mem != NULL && module_make(d, mem, i, &m))
 			rc = VEC_ADD(all, n, m);
-	add_zeros(d->b, (8 - d->b->len % 8) % 8);
+	pad_add(d->b);
 	at = d->b->len;
 	num_add(d->b, n, 4);
 	for (i = 0; i < n; i++) {
@@ -292,7 +301,7 @@ system_add(struct dump *d, uint64_t pid)
 
 	name = d->b->len;
 	string_add(d->b, "Linux");
-	add_zeros(d->b, (8 - d->b->len % 8) % 8);
+	pad_add(d->b);
 	at = d->b->len;
 	num_add(d->b, AMD64, 2);
 	add_zeros(d->b, 2 + 2 + 1 + 1 + 4 + 4 + 4);
@@ -392,8 +401,11 @@ stacks_add(struct dump *d)
 	return 0;
 }
 
+/*
+ * Fill in d, the minidump of process p of s.
+ */
 static int
-dump_layout(struct dump *d, struct snap *s, struct proc *p)
+dump_fill(struct dump *d, struct snap *s, struct proc *p)
 {
 	struct header h;
 
@@ -419,6 +431,23 @@ dump_layout(struct dump *d, struct snap *s, struct proc *p)
 }
 
 /*
+ * Lay out c, the minidump of process p of s. t has the threads of p, and v its
+ * mappings.
+ */
+static int
+dump_layout(struct core *c, const struct corethreads *t, struct snap *s,
+    struct proc *p, const struct vmas *v)
+{
+	struct dump d = { .core = c, .b = &c->head, .t = t, .v = v };
+	int rc;
+
+	c->mem = p->mem;
+	rc = dump_fill(&d, s, p);
+	free(d.stack);
+	return rc;
+}
+
+/*
  * Build the minidump of process p of s, with all its threads that have
  * registers. Return it as core_new() does. Return NULL with errstr set on
  * failure, for example if p is not an amd64 process.
@@ -426,25 +455,5 @@ dump_layout(struct dump *d, struct snap *s, struct proc *p)
 struct core *
 minidump_new(struct snap *s, struct proc *p)
 {
-	struct corethreads t = { 0 };
-	struct vmas v = { 0 };
-	struct core *c;
-	struct dump d = { .t = &t, .v = &v };
-
-	if ((c = mem_new(1, sizeof *c)) == NULL)
-		return NULL;
-	d.core = c;
-	d.b = &c->head;
-	c->mem = p->mem;
-	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
-	    dump_layout(&d, s, p) == -1) {
-		errstr_wrap("process %ju", (uintmax_t)p->pid);
-		core_free(c);
-		c = NULL;
-	} else
-		c->left = t.left;
-	vmas_free(&v);
-	free(t.p);
-	free(d.stack);
-	return c;
+	return core_build(s, p, dump_layout);
 }

@@ -89,7 +89,15 @@ struct core {
 	size_t		 left;	/* number of live threads without registers */
 };
 
+/* load.c */
 int		 coreloads_make(struct coreloads *, struct image *,
 		    const struct vmas *);
+
+/* layout.c */
+typedef int	 core_layout_fn(struct core *c, const struct corethreads *t,
+		    struct snap *s, struct proc *p, const struct vmas *v);
+
+struct core	*core_build(struct snap *s, struct proc *p,
+		    core_layout_fn *layout);
 
 #endif
