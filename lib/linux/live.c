@@ -101,9 +101,9 @@ live_keep(struct live *l)
  * files of snap(6). take() gets arg, the facts from /proc and ptrace(2), and
  * the files of the Linux record. The thread also calls warn() of l->opts. The
  * caller must keep arg, and the first argument of warn(), valid until
- * live_thaw(). live_next() returns what was captured. An early copy
- * (l->opts.early) has memory only. Return 0, or -1 with
- * errstr set if nothing can be captured.
+ * live_thaw(). live_next() returns the captured processes. An early copy
+ * (l->opts.early) has only their memory. Return 0, or -1 with errstr set if
+ * nothing can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -122,10 +122,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	if (!made)	/* without clones the stop takes too long for
 			   real-time priority */
 		live_unboost(l);
-	if (l->opts.early == 0) {
-		state_finish(l, false);
-		procs_finish(l);
-	}
+	state_finish(l, false);
+	procs_finish(l);
 	if (made) {
 		family_read(l);
 		live_release(l);
@@ -137,8 +135,7 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 		l->lost = true;
 		return -1;
 	}
-	if (l->opts.early == 0)
-		state_finish(l, true);
+	state_finish(l, true);
 	return take_begin(l, s, take, arg);
 }
 

@@ -85,7 +85,7 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
  * Complete the records of those processes of set l that have no clone. Read the
  * processes themselves, while they are stopped. If a process will be read from
  * the clone of another process, complete only the parts that may differ between
- * the two.
+ * the two. An early copy has no records.
  */
 void
 procs_finish(struct live *l)
@@ -93,6 +93,8 @@ procs_finish(struct live *l)
 	struct lthread *leader;
 	struct lproc *p;
 
+	if (l->opts.early != 0)
+		return;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip || p->clone != 0 ||
 		    (leader = lproc_leader(p)) == NULL)

@@ -383,9 +383,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
 	    (k.mem = source_live(l, s, lp, false)) == NULL ||
-	    /* pages are compared with the set before by their frames */
-	    (l->opts.before == NULL &&
-	    alone_source(s, lp, k.mem, &k.alone) == -1))
+	    alone_source(l, s, lp, k.mem, &k.alone) == -1)
 		return -1;
 	k.build.image = p->mem;
 	if (lp->memory == k.mem)

@@ -254,22 +254,23 @@ source_live_pagemap(const struct source *src)
 }
 
 /*
- * Make a second source of the memory of process p, for pages that no other
- * process maps. all is the source of the whole memory of p. Set *alone to the
- * new source, or to NULL if process_vm_readv(2) should not be used. Return 0,
+ * Make a second source of the memory of process p of set live, for pages that
+ * no other process maps. all is the source of the whole memory of p. Set *alone
+ * to the new source. Set it to NULL if process_vm_readv(2) should not be used,
+ * or if the pages are compared by their frames with the set before. Return 0,
  * or -1 with errstr set.
  */
 int
-alone_source(struct snap *s, const struct lproc *p, struct source *all,
-    struct source **alone)
+alone_source(const struct live *live, struct snap *s, const struct lproc *p,
+    struct source *all, struct source **alone)
 {
 	struct livesource *l;
 	struct source src;
 
 	*alone = NULL;
 	/* with all threads stopped it cannot fork */
-	if (p->clone != 0 || lproc_stands(p) == -1 ||
-	    !pagemap_guards(source_live_pagemap(all)))
+	if (live->opts.before != NULL || p->clone != 0 ||
+	    lproc_stands(p) == -1 || !pagemap_guards(source_live_pagemap(all)))
 		return 0;
 	l = source_new(s, sizeof *l, &alone_ops, all->name, KB);
 	if (l == NULL)

@@ -181,7 +181,7 @@ keys_share(struct live *l)
  * cloned is false, ask the stopped processes that have no clone of their own.
  * If such a process will be read from the clone of another, it is always asked,
  * since that clone cannot answer for it. Any other is asked only if it is to be
- * restored.
+ * restored. For an early copy nothing is asked.
  */
 void
 state_finish(struct live *l, bool cloned)
@@ -190,6 +190,8 @@ state_finish(struct live *l, bool cloned)
 	struct lthread *leader;
 	struct lproc *p;
 
+	if (l->opts.early != 0)
+		return;
 	ask_begin(&r, true);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = lproc_leader(p);

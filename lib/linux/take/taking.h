@@ -49,8 +49,9 @@ void		 thread_finish(struct live *l, struct lproc *lp,
 struct source	*source_live(struct live *l, struct snap *s, struct lproc *p,
 		    bool far);
 int		 source_live_pagemap(const struct source *src);
-int		 alone_source(struct snap *s, const struct lproc *p,
-		    struct source *all, struct source **alone);
+int		 alone_source(const struct live *live, struct snap *s,
+		    const struct lproc *p, struct source *all,
+		    struct source **alone);
 int		 alone_run(struct builder *b, const struct vma *v,
 		    uint64_t start, uint64_t end, struct source *all,
 		    struct source *alone);
