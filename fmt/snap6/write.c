@@ -297,11 +297,13 @@ snap6_put(struct snap6 *w, struct proc *p)
 	    (p->text != NULL && write_text(w, p->text) == -1) ||
 	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
-	/* lost pages of an early copy need no record: nothing refers to them */
-	if (w->lost && proc_isearly(p))
-		image_sortmissing(p->mem);
-	if (!w->lost || proc_isearly(p))
+	if (!w->lost)
 		return 0;
+	if (proc_isearly(p)) {
+		/* no record: the next copy refers to none of the lost pages */
+		image_sortmissing(p->mem);
+		return 0;
+	}
 	if ((rc = linuxrec_update(p)) == -1)
 		return -1;
 	if (rc == 0)

@@ -90,8 +90,7 @@ dedup_next(struct dedup *d)
 	size_t i, n;
 
 	d->gen = !d->gen;
-	index_free(&d->identity[d->gen]);
-	index_init(&d->identity[d->gen]);
+	index_clear(&d->identity[d->gen]);
 	n = BISECT_WHILE(k, d->nkept, d->kept[k].place < d->start);
 	d->nkept -= n;
 	for (i = 0; i < d->nkept; i++)
@@ -253,10 +252,8 @@ segment_submit(struct dedup *d, const struct described *desc)
 void
 dedup_recent(struct dedup *d, bool all)
 {
-	index_free(&d->content);
-	index_init(&d->content);
-	index_free(&d->identity[d->gen]);
-	index_init(&d->identity[d->gen]);
+	index_clear(&d->content);
+	index_clear(&d->identity[d->gen]);
 	d->nkept = d->noutcome = d->lastoutcome = 0;
 	d->recent = d->places;
 	d->all = all;

@@ -116,6 +116,16 @@ index_free(struct index *ix)
 }
 
 /*
+ * Remove all entries of ix. No other thread may look them up.
+ */
+void
+index_clear(struct index *ix)
+{
+	index_free(ix);
+	index_init(ix);
+}
+
+/*
  * Allow this thread to look up entries, until it calls index_release(). The
  * thread that adds entries must not call this.
  */

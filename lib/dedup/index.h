@@ -38,6 +38,7 @@ struct cursor {			/* position among the places of one hash */
 
 void		 index_init(struct index *ix);
 void		 index_free(struct index *ix);
+void		 index_clear(struct index *ix);
 void		 index_hold(struct index *ix);
 void		 index_release(struct index *ix);
 int		 index_add(struct index *ix, uint64_t hash, uint64_t place);
