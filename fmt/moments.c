@@ -81,7 +81,7 @@ snap_instants(struct snap *s, struct instant **v, size_t *n)
 			continue;
 		(*v)[p->pid / EARLY_PID].kb += p->count.raw;
 		(*v)[p->pid / EARLY_PID].processes += proc_isprocess(p) &&
-		    (p->pid + 1) % EARLY_PID != 0;
+		    !proc_ismark(p);
 	}
 	return 0;
 }
@@ -185,8 +185,7 @@ moment_move(struct snap *s, size_t i, const char *header)
 	s->trailer_error = NULL;
 	for (k = 0; k < s->nproc; k++) {
 		p = s->proc[k];
-		keep[k] = p->pid / EARLY_PID == i &&
-		    (p->pid + 1) % EARLY_PID != 0;
+		keep[k] = p->pid / EARLY_PID == i && !proc_ismark(p);
 		if (keep[k])
 			p->pid %= EARLY_PID;
 	}
@@ -201,9 +200,9 @@ fail:
 }
 
 /*
- * If s is a series, return a snapshot of the moment that moment_choose() has
- * chosen in its place, and free s. name is that of the input. Otherwise return
- * s, which is the first and last moment. Return NULL with errstr set on
+ * If s is a series, free it, and return a snapshot of the moment that
+ * moment_choose() has chosen. Otherwise return s, which is the first and last
+ * moment. name is the name of the input. Return NULL with errstr set on
  * failure.
  */
 struct snap *

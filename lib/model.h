@@ -122,12 +122,12 @@ struct source_ops {
  * *src and *loc set to their place; 0 to have them spooled; or -1 with errstr
  * set.
  *
- * stays is called for kilobytes that are not raw in the stream: *n from address
- * addr on, which were found at loc in src, or are zeros if src is NULL. It
- * lowers *n to those for which the answer is the same. It returns 1 if they can
- * stay there, or -1 with errstr set. It returns 0 if they must be passed to
- * put; then it has written its buffers, so that src can be read. If overwrites
- * is true, put writes pages of one early copy over those of another.
+ * stays is set if put writes pages of one early copy over those of another. It
+ * is called for kilobytes that are not raw in the stream: *n from address addr
+ * on, which were found at loc in src, or are zeros if src is NULL. It lowers *n
+ * to those for which the answer is the same. It returns 1 if they can stay
+ * there, or -1 with errstr set. It returns 0 if they must be passed to put;
+ * then it has written its buffers, so that src can be read.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,
@@ -136,7 +136,6 @@ struct pagestore {
 	int	(*stays)(struct pagestore *st, const struct image *im,
 		    uint64_t addr, uint64_t *n, const struct source *src,
 		    uint64_t loc);
-	bool	 overwrites;
 	struct snap	*snap;	/* borrowed; the snapshot being read */
 };
 
@@ -253,6 +252,7 @@ void		 data_forget(const uint8_t *data, size_t upto);
 
 /* snap.c */
 bool		 proc_isearly(const struct proc *p);
+bool		 proc_ismark(const struct proc *p);
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);

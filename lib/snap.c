@@ -170,6 +170,16 @@ proc_isearly(const struct proc *p)
 }
 
 /*
+ * Return true if p has the process ID of a mark, which ends a moment of a
+ * series (man6/snap.6).
+ */
+bool
+proc_ismark(const struct proc *p)
+{
+	return (p->pid + 1) % EARLY_PID == 0;
+}
+
+/*
  * Return true if p has no small files and no segments.
  */
 bool

@@ -173,7 +173,7 @@ reader_apply(struct reader *r)
 static bool
 has_moment(const struct snap *s)
 {
-	return PSEEK(s->proc, s->nproc, (x->pid + 1) % EARLY_PID == 0 &&
+	return PSEEK(s->proc, s->nproc, proc_ismark(x) &&
 	    proc_file(x, "proc") != NULL) != NULL;
 }
 

@@ -160,7 +160,7 @@ pages_append(struct reader *r, uint64_t n, struct source *src, uint64_t loc)
 
 	for (; n > 0; n -= part) {
 		part = n;
-		rc = st == NULL || !r->spool ||
+		rc = st == NULL || st->stays == NULL || !r->spool ||
 		    segment_kblen(r->seg, r->seg->kb) < KB ? 1 :
 		    st->stays(st, r->image, r->seg->base + r->seg->kb * KB,
 		    &part, src, loc);
@@ -306,19 +306,18 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 
 /*
  * Return true if a reference to address addr of process p leads to a page that
- * the page store still has. If it overwrites early copies, it has the pages of
- * the copy that is being read, and those of the copy before whose addresses are
- * still to come. The sender refers to the latter only from the same address of
- * the same process.
+ * the page store still has. A store that overwrites early copies has the pages
+ * of the copy that is being read, and those of the copy before whose addresses
+ * are still to come. The sender refers to the latter only from the same address
+ * of the same process.
  */
 static bool
 refer_kept(const struct reader *r, const struct proc *p, uint64_t addr)
 {
 	const uint64_t pid = r->proc->pid;
 
-	if (r->o->store == NULL || !r->o->store->overwrites ||
-	    !proc_isearly(p) ||
-	    p->pid / EARLY_PID == pid / EARLY_PID)
+	if (r->o->store == NULL || r->o->store->stays == NULL ||
+	    !proc_isearly(p) || p->pid / EARLY_PID == pid / EARLY_PID)
 		return true;
 	return p->pid % EARLY_PID == pid % EARLY_PID &&
 	    addr == r->seg->base + r->seg->kb * KB &&

@@ -251,9 +251,11 @@ is_placed(struct criuout *out, const struct image *im, uint64_t addr,
  * struct pagestore.
  */
 int
-early_stays(struct criuout *out, const struct image *im, uint64_t addr,
+early_stays(struct pagestore *st, const struct image *im, uint64_t addr,
     uint64_t *n, const struct source *src, uint64_t loc)
 {
+	struct criuout *out = (struct criuout *)st;
+
 	if (is_placed(out, im, addr, n, src, loc))
 		return 1;
 	return src != NULL ? early_ready(out) : 0;

@@ -76,19 +76,6 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 }
 
 /*
- * This is the stays function of struct pagestore.
- */
-static int
-place_stays(struct pagestore *st, const struct image *im, uint64_t addr,
-    uint64_t *n, const struct source *src, uint64_t loc)
-{
-	struct criuout *out = (struct criuout *)st;
-
-	return !out->opts->early ? 1 :
-	    early_stays(out, im, addr, n, src, loc);
-}
-
-/*
  * Create a store that writes pages into the pages images of directory dir while
  * a snapshot is read in order. The caller passes the store in readopts, then to
  * criu_write(), and frees it with criu_storefree(). Return the store, or NULL
@@ -105,8 +92,7 @@ criu_store(const char *dir, const struct criuopts *o)
 	if ((out = mem_new(1, sizeof *out)) == NULL)
 		return NULL;
 	out->store.put = place_put;
-	out->store.stays = place_stays;
-	out->store.overwrites = o->early;
+	out->store.stays = o->early ? early_stays : NULL;
 	out->dir = dir;
 	out->opts = o;
 	if (o->parent == NULL || criuout_parent(out) == 0)

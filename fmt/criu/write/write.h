@@ -116,7 +116,7 @@ int		 place_pages(struct criuout *out, const struct mades *l);
 int		 early_put(struct criuout *out, const struct image *im,
 		    uint64_t addr, const uint8_t *data, size_t len,
 		    struct source **src, uint64_t *loc);
-int		 early_stays(struct criuout *out, const struct image *im,
+int		 early_stays(struct pagestore *st, const struct image *im,
 		    uint64_t addr, uint64_t *n, const struct source *src,
 		    uint64_t loc);
 int		 early_ready(struct criuout *out);
