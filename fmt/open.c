@@ -34,9 +34,9 @@ read_any(struct input *in, const struct readopts *o)
  * input may be a snapshot, an ELF core, or CRIU images in a directory or a
  * tar(1) archive. A file may be compressed with gzip or zstd. o has the options
  * of snap6_read(), or is NULL. For a core and for CRIU images, o->warn is
- * called with a message about each thing that is missing. Of a series, return
- * the moment that moment_choose() has chosen. Return the snapshot, or NULL with
- * errstr set.
+ * called with a message about each thing that is missing. If the input is a
+ * series, return the moment that moment_choose() has chosen. Return the
+ * snapshot, or NULL with errstr set.
  */
 struct snap *
 snap_load(const char *path, const struct readopts *o)

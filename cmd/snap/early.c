@@ -171,9 +171,10 @@ frames_hold(void)
 }
 
 /*
- * Copy memory to the far side until a copy is small, or hardly smaller than the
- * one before, or MAX_COPIES were made. o has the options of the capture that
- * follows. Return 0, also if no copy can be made, or -1 with errstr set.
+ * Copy memory to the far side until a copy is small, or has more than 15
+ * sixteenths of the size of the one before, or MAX_COPIES were made. o has the
+ * options of the capture that follows. Return 0, also if no copy can be made,
+ * or -1 with errstr set.
  */
 int
 early_copy(struct taking *k, const struct liveopts *o)

@@ -1,8 +1,8 @@
 /*
  * Take a series: several moments of the same processes in one file, one each
- * so many seconds. What did not change since the moment before is stored once:
- * a page frame that a process still shares with its clone of that moment has
- * not been written to. At most two clones of a process exist at a time.
+ * so many seconds. Pages that did not change since the moment before are stored
+ * once: a page frame that a process still shares with its clone of that moment
+ * has not been written to. At most two clones of a process exist at a time.
  */
 #include "job.h"
 #include "clock.h"

@@ -241,17 +241,17 @@ read_one(struct command *cmd, const char *path, bool parts)
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
 {
-	const bool both = n == 1 && !moment_ischosen();
+	const bool each = n == 1 && !moment_ischosen();
 	struct snap *s = NULL;
 	char number[24];
 	uint64_t m;
 	size_t i;
 
-	if (both)
+	if (each)
 		moment_choose("first", program_say);
 	for (i = 0; i < n; i++)
 		s = read_one(cmd, path[i], n == 1);
-	if (!both)
+	if (!each)
 		return;
 	for (m = needs_two(cmd) ? s->moments : 2; m > 1 && m <= s->moments;
 	    m++) {

@@ -15,8 +15,8 @@
 #include <fcntl.h>
 
 /*
- * Let w write a series. Its output must be a new file, because a later moment
- * is compared with what was written. Return 0, or -1 with errstr set.
+ * Let w write a series. Its output must be a new file, because later moments
+ * are compared with its bytes. Return 0, or -1 with errstr set.
  */
 int
 snap6_series(struct snap6 *w)

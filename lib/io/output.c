@@ -458,7 +458,7 @@ output_publish(struct output *o)
 }
 
 /*
- * Remove what was appended to o, a new file, after the first pos bytes. Return
+ * Truncate the new file of o to its first pos bytes, and append there. Return
  * 0, or -1 with errstr set.
  */
 int
