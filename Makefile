@@ -17,6 +17,8 @@ STRIP ?= strip
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # optional: with it, the programs read files that zstd(1) compressed
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo libzstd)
+# optional: with it, they read images that criu compressed
+LZ4 := $(shell $(PKG_CONFIG) --exists liblz4 2>/dev/null && echo liblz4)
 # libraries that one program needs.  If pkg-config does not find one, the program
 # is left out, and "make" prints a message.
 snapfs_PKGS = fuse3
@@ -71,9 +73,9 @@ CPPFLAGS ?= -D_FORTIFY_SOURCE=3
 # 64-bit offsets and times on machines with a 32-bit long
 WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P - 2>/dev/null)), \
 	-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
-PKGFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(ZSTD) 2>/dev/null)
+PKGFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(ZSTD) $(LZ4) 2>/dev/null)
 CPP = $(CPPFLAGS) -D_GNU_SOURCE $(WIDE) -Ilib -Ifmt -Icmd -I$O/fmt \
-	$(if $(ZSTD),-DZSTD) $(PKGFLAGS)
+	$(if $(ZSTD),-DZSTD) $(if $(LZ4),-DLZ4) $(PKGFLAGS)
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
@@ -84,7 +86,7 @@ HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition \
 HARDEN += -ffile-prefix-map='$(CURDIR)'=.
 # --gc-sections removes functions that a program does not call
 LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
-LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) 2>/dev/null) $(LDLIBS) -pthread
+LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) $(LZ4) 2>/dev/null) $(LDLIBS) -pthread
 
 LIBOBJ := $(patsubst %.c,$O/%.o,$(sort $(shell find lib fmt -name '*.c')))
 objects = $(sort $(patsubst %.c,$O/%.o,$(wildcard $(1:%=%/*.c))))
@@ -113,7 +115,7 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 # instructions at run time, so they are slower.
 STATIC = snap snapls
 # -lz first: the libelf.a of elfutils 0.194 has a crc32() as well
-STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD)) -pthread
+STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD) $(LZ4)) -pthread
 
 ## static   build snap and snapls without shared libraries, in build/static
 static: $(STATIC:%=$O/static/%)
@@ -197,7 +199,7 @@ install: all
 	ln -sf $(SONAME) $(LIB)/libsnap.so
 	$(INSTALL) -m 644 $(PUBLIC) $(INCLUDE)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(ZSTD)|' \
+	    -e 's|@VERSION@|$(VERSION)|' -e 's|@MAY@|$(ZSTD) $(LZ4)|' \
 	    lib/libsnap.pc.in >$(LIB)/pkgconfig/libsnap.pc
 	$(INSTALL) -m 644 $(OTHERS:%=cmd/%/*.1) $(MAN)/man1
 	sed -e '/^\.Dt /s/SNAP/\U$(SNAP)/' -e '/^\.Nm /s/snap/$(SNAP)/' \

@@ -6,6 +6,7 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
+LZ4=`pkg-config --exists liblz4 && echo liblz4`
 # libraries that one program needs, and optional ones (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
@@ -16,7 +17,8 @@ snapstack_LIBS=-liberty
 O=build-mk
 CC=cc
 CFLAGS=-O2 -g
-CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt ${ZSTD:%=-DZSTD}
+CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt ${ZSTD:%=-DZSTD} \
+	${LZ4:%=-DLZ4}
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition \
@@ -48,7 +50,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` \
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $LZ4 $more` \
 	    $libs -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o
@@ -71,7 +73,7 @@ $O/%.o: %.c $HEADERS $PB.h
 		! pkg-config --exists $l || more="$more $l" \
 		    have="$have -DHAVE_`echo $l | tr -cd a-zA-Z0-9`"
 	done
-	$CC -std=c11 $CPPFLAGS $have `pkg-config --cflags $PKGS $ZSTD $more` $WARN \
+	$CC -std=c11 $CPPFLAGS $have `pkg-config --cflags $PKGS $ZSTD $LZ4 $more` $WARN \
 	    $HARDEN $CFLAGS -pthread -c -o $target $stem.c
 
 clean:V:

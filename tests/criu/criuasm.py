@@ -191,6 +191,29 @@ def present(e):
     return bool(d.get(4, 0 if d.get(3) else 4) & 4)
 
 
+def lz4(d):
+    """One block of LZ4: literals and matches, the last 5 bytes literal."""
+    def length(n):
+        return b'' if n < 15 else b'\xff' * ((n - 15) // 255) + bytes(
+            [(n - 15) % 255])
+    out, last, done, i = b'', {}, 0, 0
+    while i + 12 <= len(d):
+        j = last.get(d[i:i + 4])
+        last[d[i:i + 4]] = i
+        if j is None or i - j > 65535:
+            i += 1
+            continue
+        n = 4
+        while i + n < len(d) - 5 and d[j + n] == d[i + n]:
+            n += 1
+        out += bytes([min(i - done, 15) << 4 | min(n - 4, 15)])
+        out += length(i - done) + d[done:i] + struct.pack('<H', i - j)
+        out += length(n - 4)
+        i = done = i + n
+    n = len(d) - done
+    return out + bytes([min(n, 15) << 4]) + length(n) + d[done:]
+
+
 class Images:
     """A directory: names and bytes; a case changes what it wants."""
 
@@ -299,6 +322,44 @@ class Images:
                 at += count(e) * PAGE
         if b:
             self.f['pages-%d.img' % pages_id] = bytes(b)
+
+    def compress(self, name, per):
+        """Compress the pages of a pagemap, per of them in a block."""
+        it = self.f[name]
+        at, head, entries = 8, None, []
+        while at < len(it):
+            n, = struct.unpack('<I', it[at:at + 4])
+            entries.append(fields(it[at + 4:at + 4 + n]))
+            at += 4 + n
+        head = entries.pop(0)
+        pages = 'pages-%d.img' % head[0][1]
+        data, out, at = self.f[pages], b'', 0
+        for i, e in enumerate(entries):
+            if not present(e):
+                continue
+            n = count(e)
+            mem = data[at:at + n * PAGE]
+            at += n * PAGE
+            if i == 3:          # an entry of raw pages, aligned
+                d = dict(e)
+                entries[i] = [(k, v | 8 if k == 4 else v)
+                              for k, v in d.items()]
+                out += bytes(-len(out) % PAGE) + mem
+                continue
+            sizes = []
+            for k in range(0, n, per):
+                raw = mem[k * PAGE:(k + per) * PAGE]
+                b = lz4(raw)
+                if not any(raw):
+                    b = b''
+                elif i == 0 or i == 2 and k + per >= n: # not compressed
+                    b = raw
+                sizes.append(len(b))
+                out += b
+            entries[i] = e + [(6, [(1, b''.join(map(varint, sizes))),
+                                   (2, sum(sizes)), (3, per)])]
+        self.f[name] = image('pagemap', head, *entries)
+        self.f[pages] = out
 
     def shared(self, form):
         for i, e in ((61, [entry(4 * PAGE, 1, 4, form),
@@ -419,6 +480,44 @@ def large(path):
     im.write(path)
 
 
+def compressed(path, per, **kw):
+    """Images of version 3, whose pages are compressed."""
+    im = Images()
+    im.f['inventory.img'] = image('inventory', [
+        (1, 3), (2, 1), (15, kw.get('how', 1)), (16, per * PAGE)])
+    for name in 'pagemap-7', 'pagemap-shmem-61', 'pagemap-shmem-62':
+        im.compress(name + '.img', per)
+    for name, change in kw.get('change', {}).items():
+        im.f[name] = change(im.f[name])
+    im.write(path)
+
+
+for _n in 1, 2, 4, 1024:
+    CASES['lz4-%d' % _n] = lambda path, n=_n: compressed(path, n)
+
+
+@case
+def lz4pages(path):
+    """The images of lz4-4 as they are without compression."""
+    Images().write(path)
+
+
+@case
+def lz4upon(path):
+    """A compressed directory upon one that is not, and upon that another."""
+    Images().write(os.path.join(path, '1'))
+    for i in 2, 3:
+        im = Images()
+        im.entries[4] = entry(ANON + PAGE, 4, 6)
+        im.entries.insert(5, entry(ANON + 5 * PAGE, 6, 1))
+        im.pagemap('two')
+        if i == 2:
+            im.compress('pagemap-7.img', 3)
+        d = os.path.join(path, str(i))
+        im.write(d)
+        os.symlink('../%d' % (i - 1), os.path.join(d, 'parent'))
+
+
 @case
 def lazy(path):
     im = Images()
@@ -478,7 +577,7 @@ for _n in ('inventory', 'pstree', 'files', 'core-7', 'core-8', 'core-9',
            'ids-7', 'mm-7', 'fs-7', 'pagemap-7', 'pages-3',
            'pagemap-shmem-62'):
     bad('no-' + _n, **{_n.replace('-', '_') + '__img': None})
-for _v in 0, 1, 3, 9:
+for _v in 0, 1, 9:
     bad('version-%d' % _v, inventory__img=image('inventory', [(1, _v)]))
 bad('magic', mm_7__img=lambda im: b'\x19CVT\x00\x00\x00\x00' +
     im.f['mm-7.img'][8:])
@@ -520,8 +619,29 @@ def bad_entries(name, *entries):
 bad_entries('no-parent', entry(CODE, 1), entry(DATA, 1, 1))
 bad_entries('both-flags', entry(CODE, 1, 5))
 bad_entries('no-flags', entry(CODE, 1, 0))
-bad_entries('high-flags', entry(CODE, 1, 12))
+bad_entries('high-flags', entry(CODE, 1, 20))
+bad_entries('aligned-parent', entry(CODE, 1, 9))
+
+
+def bad_blocks(name, sizes, total, per, n=2, more=()):
+    bad_entries('blocks-' + name, entry(CODE, n) + [
+        (6, [(1, b''.join(map(varint, sizes))), (2, total), (3, per)]), *more])
+
+
 bad_entries('blocks', entry(CODE, 1) + [(6, b'\x08\x01')])
+bad_entries('blocks-lazy', entry(CODE, 1, 2) + [(6, [(2, 0), (3, 1)])])
+bad_blocks('few', [7], 7, 1)
+bad_blocks('many', [7, 7], 14, 2)
+bad_blocks('large', [7, PAGE + 1], PAGE + 8, 1)
+bad_blocks('total', [7, 7], 15, 1)
+bad_blocks('none', [7, 7], 14, 0)
+bad_blocks('huge', [7], 7, 1025)
+bad_blocks('older', [7, 7], 14, 1, 2, [(7, 14)])
+CASES['blocks-how'] = lambda path: compressed(path, 1, how=2)
+CASES['blocks-cut'] = lambda path: compressed(path, 4, change={
+    'pages-3.img': lambda b: b[:-1]})
+CASES['blocks-noise'] = lambda path: compressed(path, 4, change={
+    'pages-3.img': lambda b: b[:3 * PAGE] + b'\xff' * (len(b) - 3 * PAGE)})
 bad_entries('unaligned', entry(CODE + 1, 1))
 bad_entries('descending', entry(DATA, 1), entry(CODE, 1))
 bad_entries('overlapping', entry(CODE, 2), entry(CODE + PAGE, 1))

@@ -36,7 +36,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	check_snap(s);
 	if (all_bytes(s) < WRITEMOST) {
-		MUST(criu_write(s, out, &o, &st) == 0);
+		if (criu_write(s, out, &o, &st) == -1) {
+			MUST(strstr(snap_errstr(), "LZ4") != NULL);
+			snap_free(s);
+			return 0;
+		}
 		MUST((t = read_images(out)) != NULL);
 		MUST(snap_sum(s) == snap_sum(t));
 		snap_free(t);

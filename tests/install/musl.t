@@ -23,7 +23,7 @@ fi
 # the kernel's and the libraries', without those of the other C library
 mkdir "$tmp/beside"
 for h in linux asm asm-generic gelf.h libelf.h xxhash.h zlib.h zconf.h zstd.h \
-    libiberty protobuf-c cmocka.h dwarf.h elfutils pcre2.h \
+    lz4.h libiberty protobuf-c cmocka.h dwarf.h elfutils pcre2.h \
     seccomp.h seccomp-syscalls.h yara yara.h; do
 	for d in "$multi" "$headers"; do
 		[ ! -e "$d/$h" ] || ln -sfn "$d/$h" "$tmp/beside/$h"

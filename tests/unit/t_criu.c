@@ -321,7 +321,11 @@ check_memory(struct snap *s)
 static void
 test_read(void **state)
 {
-	static const char *const form[] = { "both", "old", "new", "bare" };
+	static const char *const form[] = { "both", "old", "new", "bare",
+#ifdef LZ4
+	    "lz4-1", "lz4-2", "lz4-4", "lz4-1024"
+#endif
+	};
 	struct snap *s;
 	size_t i;
 
@@ -499,6 +503,40 @@ test_round_trip(void **state)
 	}
 }
 
+#ifdef LZ4
+/*
+ * Compressed images become images that are not; a damaged block is missing
+ * memory, and the others are read.
+ */
+static void
+test_lz4(void **state)
+{
+	struct criustat st;
+	char out[PATH_MAX];
+	struct snap *s;
+
+	(void)state;
+	s = read_dir(make("lz4-4"));
+	snprintf(out, sizeof out, "%s/lz4.out", top);
+	if (to_images(s, true, out, NULL, &st) == -1)
+		fail_msg("%s", snap_errstr());
+	assert_same(make("lz4pages"), out);
+	snap_free(s);
+
+	snprintf(out, sizeof out, "%s/3", make("lz4upon"));
+	s = read_dir(out);
+	assert_page(s->proc[0], ANON + PAGE, "two", ANON + PAGE);
+	assert_page(s->proc[0], ANON + 6 * PAGE, "p", ANON + 6 * PAGE);
+	snap_free(s);
+
+	s = read_dir(make("blocks-noise"));
+	assert_page(s->proc[0], CODE, "p", CODE);
+	assert_null(page_at(s->proc[0], STACK + PAGE));
+	assert_contains(snap_errstr(), "that LZ4 does not decompress to");
+	snap_free(s);
+}
+#endif
+
 /*
  * Of arm64, with pages of 4 KB and of 64: registers by what arm64 of
  * criuasm.py gave them, and memory by what its pages say.
@@ -645,7 +683,6 @@ test_refused(void **state)
 		    "pagemap-shmem-62.img is missing" },
 		{ "version-0", "/inventory.img: entry 1: a pre-dump" },
 		{ "version-1", "the layout of criu 1" },
-		{ "version-3", "compressed pages are not supported yet" },
 		{ "version-9", "version 9" },
 		{ "magic", "/mm-7.img: not a CRIU image of this kind: begins "
 		    "with 54564319 00000000, expected 57492820" },
@@ -679,7 +716,25 @@ test_refused(void **state)
 		{ "no-flags", "/pagemap-7.img: entry 2: pages are neither "
 		    "present" },
 		{ "high-flags", "entry 2: unsupported kind of pages" },
-		{ "blocks", "entry 2: unsupported kind of pages" },
+		{ "aligned-parent", "entry 2: unsupported kind of pages" },
+		{ "blocks", "entry 2: cannot parse a PagemapBlocks" },
+		{ "blocks-lazy", "entry 2: unsupported kind of pages" },
+		{ "blocks-few", "entry 2: sizes of 1 blocks for 2 pages" },
+		{ "blocks-many", "entry 2: sizes of 2 blocks for 2 pages" },
+		{ "blocks-large", "entry 2: block 2 has 4097 bytes for "
+		    "4096" },
+		{ "blocks-total", "entry 2: blocks have 14 bytes together, "
+		    "not 15" },
+		{ "blocks-none", "entry 2: blocks of 0 pages" },
+		{ "blocks-huge", "entry 2: blocks of 1025 pages" },
+		{ "blocks-older", "entry 2: compressed as in versions of "
+		    "criu-dev before August 2026" },
+		{ "blocks-how", "/inventory.img: entry 1: pages are "
+		    "compressed in an unknown way (2)" },
+#ifdef LZ4
+		{ "blocks-cut", "/pagemap-7.img: compressed pages end at "
+		    "byte " },
+#endif
 		{ "unaligned", "entry 2: address 400001 is not a multiple" },
 		{ "descending", "entry 3: pages at 400000 overlap or "
 		    "precede those at 403000" },
@@ -827,6 +882,9 @@ main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_arm64),
+#ifdef LZ4
+		cmocka_unit_test(test_lz4),
+#endif
 		cmocka_unit_test(test_parent),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_directory),

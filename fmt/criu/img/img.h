@@ -66,7 +66,9 @@ enum criu_lock { /* values of network_lock_method; see cr_options.h of criu */
 enum criu_page {		/* flags of a pagemap entry */
 	PE_PARENT = 1,
 	PE_LAZY = 2,
-	PE_PRESENT = 4
+	PE_PRESENT = 4,
+	PE_ALIGNED = 8	/* the bytes begin at a multiple of the page size;
+			   struct pages never has this bit */
 };
 
 enum criu_status { /* status bits of a mapping; see include/image.h of criu */
@@ -243,6 +245,31 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 	STAT_ENDDATA, STAT_STARTSTACK, STAT_BRK, STAT_ARGSTART, STAT_ARGEND, \
 	STAT_ENVSTART, STAT_ENVEND
 
+/* blocks.c */
+#define BLOCK_RAW UINT32_MAX	/* size of a block that is not compressed */
+
+struct block {			/* a part of a pages image */
+	uint64_t	 off;	/* offset of its pages, if nothing was
+				   compressed */
+	uint64_t	 at;	/* offset in the pages image */
+	uint32_t	 size;	/* number of bytes in the pages image; 0: all
+				   zero; BLOCK_RAW: that of its pages */
+};
+
+struct blocks {
+	struct block	*v;	/* owned; sorted by off */
+	size_t		 n;
+	uint64_t	 len;	/* bytes of all pages */
+	uint64_t	 stored; /* size that the pages image must have */
+	bool		 packed; /* a block is compressed */
+};
+
+int		 blocks_add(struct blocks *t, const Criu__PagemapEntry *e,
+		    uint64_t len, uint64_t page);
+bool		 blocks_plain(const struct blocks *t);
+struct source	*blocks_source(struct snap *s, struct blocks *t,
+		    const struct imgsource *in);
+
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* address of the first byte */
@@ -261,6 +288,8 @@ struct pagemap {		/* a pagemap image, with the images it is
 	uint32_t	 id;	/* the number N in pages-N.img */
 	struct pages	*v;	/* owned; sorted by address, without overlaps */
 	size_t		 n;
+	struct blocks	 blocks; /* of the pages image, until pagemap_open()
+				    returns */
 	struct source	*src;	/* borrowed; source of the pages; NULL: no
 				   page is present */
 	struct pagemap	*parent; /* owned; NULL: no parent is needed */

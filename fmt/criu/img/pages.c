@@ -19,13 +19,40 @@
 #include "vec.h"
 
 /*
+ * Set flags and offset of p from entry e of image im, for pagemap m.
+ */
+static int
+pages_flags(const struct pagemap *m, struct pages *p, const struct criuimg *im,
+    const Criu__PagemapEntry *e)
+{
+	p->flags = e->has_flags ? e->flags :
+	    e->has_in_parent && e->in_parent ? 0 : PE_PRESENT;
+	if (e->has_in_parent && e->in_parent)
+		p->flags |= PE_PARENT;
+	p->off = m->blocks.len;
+	if (p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT | PE_ALIGNED) ||
+	    (!(p->flags & PE_PRESENT) && (e->has_blocks ||
+	    p->flags & PE_ALIGNED)))
+		return criuimg_error(im, "unsupported kind of pages (flags "
+		    "%x)", p->flags);
+	p->flags &= ~(unsigned int)PE_ALIGNED;
+	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
+		return criuimg_error(im, "pages are both present and in the "
+		    "parent");
+	if (p->flags == 0)
+		return criuimg_error(im, "pages are neither present nor in "
+		    "the parent");
+	return 0;
+}
+
+/*
  * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
- * overlaps an earlier one. The pages of the entry, if present, are at *off in
- * the pages image; advance *off past them.
+ * overlaps an earlier one. Add the pages of the entry, if present, to the
+ * blocks of m.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
-    const Criu__PagemapEntry *e, uint64_t *off)
+    const Criu__PagemapEntry *e)
 {
 	struct pages *p, *last;
 	uint64_t end, n;
@@ -35,20 +62,8 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 	p = &m->v[m->n];
 	p->addr = e->vaddr;
 	n = e->has_nr_pages ? e->nr_pages : e->compat_nr_pages;
-	p->flags = e->has_flags ? e->flags :
-	    e->has_in_parent && e->in_parent ? 0 : PE_PRESENT;
-	if (e->has_in_parent && e->in_parent)
-		p->flags |= PE_PARENT;
-	p->off = *off;
-	if (e->has_blocks || p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT))
-		return criuimg_error(im, "unsupported kind of pages, "
-		    "perhaps compressed (flags %x)", p->flags);
-	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
-		return criuimg_error(im, "pages are both present and in the "
-		    "parent");
-	if (p->flags == 0)
-		return criuimg_error(im, "pages are neither present nor in "
-		    "the parent");
+	if (pages_flags(m, p, im, e) == -1)
+		return -1;
 	if (n == 0)		/* ignore an entry without pages */
 		return 0;
 	if (p->addr % m->page != 0)
@@ -63,24 +78,22 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		return criuimg_error(im, "pages at %jx overlap or precede "
 		    "those at %jx", (uintmax_t)p->addr, (uintmax_t)last->addr);
 	if (p->flags & PE_PRESENT &&
-	    __builtin_add_overflow(*off, p->len, off))
-		return criuimg_error(im, "more than 2^64 bytes of pages");
+	    blocks_add(&m->blocks, e, p->len, m->page) == -1)
+		return criuimg_error(im, "%s", snap_errstr());
 	m->n++;
 	return 0;
 }
 
 /*
- * Read all entries of im into m, and set *bytes to the size that the pages
- * image must have.
+ * Read all entries of im into m.
  */
 static int
-pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
+pagemap_entries(struct pagemap *m, struct criuimg *im)
 {
 	Criu__PagemapHead *head;
 	Criu__PagemapEntry *e;
 	int rc;
 
-	*bytes = 0;
 	rc = criuimg_next(im, &criu__pagemap_head__descriptor, &head);
 	if (rc == 0)
 		return criuimg_error(im, "no head entry");
@@ -90,7 +103,7 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 	protobuf_c_message_free_unpacked(&head->base, NULL);
 	while ((rc = criuimg_next(im, &criu__pagemap_entry__descriptor,
 	    &e)) == 1) {
-		rc = pagemap_add(m, im, e, bytes);
+		rc = pagemap_add(m, im, e);
 		protobuf_c_message_free_unpacked(&e->base, NULL);
 		if (rc == -1)
 			break;
@@ -101,8 +114,8 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 /*
  * Parse the len bytes at data, the pagemap image called name, into *out. page
  * is the page size in bytes. Set *bytes to the size that its pages image must
- * have. The caller frees *out with pagemap_free(), even on failure. Return 0,
- * or -1 with errstr set.
+ * have: its pages may not be compressed. The caller frees *out with
+ * pagemap_free(), even on failure. Return 0, or -1 with errstr set.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -116,7 +129,10 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 	(*out)->page = page;
 	rc = criuimg_memory(&im, name, data, len, CRIU_PAGEMAP);
 	if (rc == 0)
-		rc = pagemap_entries(*out, &im, bytes);
+		rc = pagemap_entries(*out, &im);
+	if (rc == 0 && !blocks_plain(&(*out)->blocks))
+		rc = criuimg_error(&im, "compressed pages");
+	*bytes = (*out)->blocks.len;
 	criuimg_close(&im);
 	return rc;
 }
@@ -132,6 +148,13 @@ pages_short(const struct pagemap *m, uint64_t size)
 	uint64_t end;
 	size_t i;
 
+	if (!blocks_plain(&m->blocks)) {
+		errstr_set("%s/%s: compressed pages end at byte %ju of "
+		    "pages-%u.img, which is only %ju bytes long",
+		    m->dir->path, m->name, (uintmax_t)m->blocks.stored, m->id,
+		    (uintmax_t)size);
+		return;
+	}
 	for (i = 0, end = 0; i < m->n; i++) {
 		end = m->v[i].off + m->v[i].len;
 		if (m->v[i].flags & PE_PRESENT && end > size)
@@ -143,30 +166,34 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m, unless bytes is 0. bytes is the size that the
- * pagemap requires. Fail if the image is smaller: criu would loop forever on
- * it. Fail also if its size is not a multiple of the page size: such an image
- * is damaged.
+ * Open the pages image of m, unless no pages are present. Fail if the image is
+ * smaller than the pagemap requires: criu would loop forever on it. Fail also
+ * if its size is not a multiple of the page size, although no page is
+ * compressed: such an image is damaged.
  */
 static int
-pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
+pages_open(struct pagemap *m, struct snap *s)
 {
 	struct imgsource src;
 	char name[32];
 	size_t i;
 
-	if (bytes == 0)
+	if (m->blocks.len == 0)
 		return 0;
 	snprintf(name, sizeof name, "pages-%u.img", m->id);
 	if (imgdir_source(m->dir, name, s, &src) != 1)
 		return errstr_wrap("cannot open the pages of %s", m->name);
-	if (src.size % m->page != 0)
+	if (blocks_plain(&m->blocks) && src.size % m->page != 0)
 		return errstr_set("%s/%s: size of %ju bytes is not a multiple "
 		    "of the page size", m->dir->path, name,
 		    (uintmax_t)src.size);
-	if (src.size < bytes) {
+	if (src.size < m->blocks.stored) {
 		pages_short(m, src.size);
 		return -1;
+	}
+	if (!blocks_plain(&m->blocks)) {
+		m->src = blocks_source(s, &m->blocks, &src);
+		return m->src == NULL ? -1 : 0;
 	}
 	for (i = 0; i < m->n; i++)
 		m->v[i].off += src.loc;
@@ -184,15 +211,14 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
     const char *name)
 {
 	struct criuimg im;
-	uint64_t bytes;
 	int rc;
 
 	m->dir = dir;
 	if ((m->name = str_printf("pagemap-%s.img", name)) == NULL)
 		return -1;
 	rc = criuimg_open(&im, dir, m->name, CRIU_PAGEMAP);
-	if (rc == 1 && (pagemap_entries(m, &im, &bytes) == -1 ||
-	    pages_open(m, s, bytes) == -1))
+	if (rc == 1 && (pagemap_entries(m, &im) == -1 ||
+	    pages_open(m, s) == -1))
 		rc = -1;
 	criuimg_close(&im);
 	return rc;
@@ -260,6 +286,7 @@ pagemap_free(struct pagemap *m)
 	for (; m != NULL; m = parent) {
 		parent = m->parent;
 		free(m->name);
+		free(m->blocks.v);
 		free(m->v);
 		free(m);
 	}

@@ -5,30 +5,30 @@
 #include "read.h"
 #include "vec.h"
 
-enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
+enum { RAW, LZ4_BLOCKS };			/* values of compress */
 
 /*
- * Check that a checkpoint of this version can be read. The version comes from
- * inventory im.
+ * Check that the checkpoint of inventory im, which has message inv, can be
+ * read.
  */
 static int
-inventory_check(const struct criuimg *im, uint32_t version)
+inventory_check(const struct criuimg *im, const Criu__Inventory *inv)
 {
-	switch (version) {
+	switch (inv->img_version) {
 	case CURRENT:
-		return 0;
+	case COMPRESSED:
+		return inv->compress <= LZ4_BLOCKS ? 0 : criuimg_error(im,
+		    "pages are compressed in an unknown way (%u)",
+		    inv->compress);
 	case PREDUMP:
 		return criuimg_error(im, "a pre-dump: it has pages, but no "
 		    "processes");
 	case OLD:
 		return criuimg_error(im, "images in the layout of criu 1 "
 		    "(version 1) are not supported");
-	case COMPRESSED:
-		return criuimg_error(im, "images of version 3: compressed "
-		    "pages are not supported yet");
 	default:
 		return criuimg_error(im, "images of unknown version "
-		    "%u", version);
+		    "%u", inv->img_version);
 	}
 }
 
@@ -49,7 +49,7 @@ read_inventory(struct criureader *r)
 			rc = criuimg_error(&im, "the image is empty");
 	}
 	if (rc == 1) {
-		rc = inventory_check(&im, inv->img_version);
+		rc = inventory_check(&im, inv);
 		protobuf_c_message_free_unpacked(&inv->base, NULL);
 	}
 	criuimg_close(&im);

@@ -20,6 +20,8 @@
 #include "elf/elf.h"
 #include "record/record.h"
 
+enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
+
 struct criuname {		/* a file in the image directory */
 	char		*name;	/* owned */
 	bool		 used;	/* a process used the file */
