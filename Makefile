@@ -113,11 +113,11 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 
 # Programs without shared libraries.  Their libxxhash does not choose vector
 # instructions at run time, so they are slower.
-STATIC = snap snapls
+STATIC = snap snapcat snapcrash snapls
 # -lz first: the libelf.a of elfutils 0.194 has a crc32() as well
 STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD) $(LZ4)) -pthread
 
-## static   build snap and snapls without shared libraries, in build/static
+## static   build programs without shared libraries, in build/static
 static: $(STATIC:%=$O/static/%)
 $(foreach p,$(STATIC),$(eval $O/static/$p: $(call progobj,$p)))
 $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
@@ -235,6 +235,13 @@ dist:
 	@mkdir -p $(dir $(DIST))
 	git archive --format=tar.gz --prefix=snap-$(VERSION)/ -o $(DIST) HEAD
 
+# an archive of an OCI image; skopeo(1) copies it to a registry
+IMAGE = localhost/snapcrash:$(VERSION)
+## image    pack the static programs for Kubernetes: build/snapcrash-image.tar
+image: static
+	@tests/setup image
+	cmd/snapcrash/kubernetes/image $O/static $(IMAGE) $O/snapcrash-image.tar
+
 ## deb      make Debian packages in build/deb
 deb:
 	@tests/setup deb
@@ -251,4 +258,4 @@ help:
 
 -include $(OBJECTS:.o=.d)
 
-.PHONY: all static install install-strip uninstall dist deb clean help FORCE
+.PHONY: all static install install-strip uninstall dist image deb clean help FORCE

@@ -6,14 +6,14 @@
 
 case $BUILD in
 *asan | *cover)
-	skip "static programs" "their objects need shared libraries" 14
-	finish 14
+	skip "static programs" "their objects need shared libraries" 18
+	finish 18
 	;;
 esac
 rm -rf "$BUILD/static"
 is "$(env -u MAKEFLAGS make -s -C "$tests/.." static O="$BUILD" 2>&1)" "" \
     "they are made, and the linker has nothing to say"
-for p in snap snapls; do
+for p in snap snapcat snapcrash snapls; do
 	is "$(readelf -lW "$BUILD/static/$p" | grep -cE 'INTERP|NEEDED')" 0 \
 	    "$p asks for no library"
 	[ "$(stat -c %s "$BUILD/static/$p")" -lt 2000000 ]
@@ -33,7 +33,7 @@ is "$("$BUILD/static/snapls" "$tmp/core" 2>&1)" \
 
 if ! is_root; then
 	skip "in an empty root directory" "not root" 5
-	finish 14
+	finish 18
 fi
 root=$tmp/root
 mkdir "$root" "$root/proc"
@@ -58,4 +58,4 @@ target "$targets/anon"
 enter /snap -o /x.snap "$pid"
 is "$(enter /snapls -no NAME,USER /x.snap)" "anon owner" \
     "and with the name that is in /etc/passwd"
-finish 14
+finish 18
