@@ -53,7 +53,7 @@ check 'the files that headers of the library name are there' '' \
 keys=$(sed -n '/^} keys\[\] = {/,/^};/s/.*{ "\([a-z]*\)", .*/\1/p' \
     fmt/criu/facts/keys.c | sort -u)
 listed() {
-	sed -n '/^\.It Cm type /,/^\.It Cm why /p' man6/snap-linux.6 |
+	sed -n '/^\.Ss Keys of file/,/^\.Ss /p' man6/snap-linux.6 |
 	    sed -n "s/^\.$1Cm //p" | sed 's/ \(Ar\|Pq\) .*//' |
 	    tr ' ' '\n' |
 	    grep '^[a-z]' | grep -vx -e type -e mtime | sort -u
@@ -62,6 +62,17 @@ check 'each key of file/ID that snap-linux(6) lists is read' '' \
     "$(listed 'It ' | grep -vxF "$keys")"
 check 'snap-linux(6) names each key of file/ID that is read' '' \
     "$(echo "$keys" | grep -vxF "$(listed '\(It \)*')")"
+
+check 'the table of keys in snap-linux(6) is that of the readers' \
+    "$(tests/keys.py)" \
+    "$(sed -n '/^\.Sh TABLE OF KEYS/,/^\.Sh SEE/{/ Ta Sy /d; / Ta /p;}' \
+    man6/snap-linux.6)"
+# path and times have a narrower type, and termlockcc no entry of its own
+check 'each key of file/ID in the list has the types that it applies to' \
+    "$(tests/keys.py types | grep -vE '^(type|path|times|termlockcc) ')" \
+    "$(sed -n '/^\.Ss Keys of file/,/^\.Ss Data/{
+	s/^\.It Cm \([a-z]*\) .*Pq \(.*\)/\1 \2/p;}' man6/snap-linux.6 |
+    grep -vE '^(path|times) ' | LC_ALL=C sort)"
 
 # names FIRST LAST: the names in these sections of the page
 names() {
