@@ -7,6 +7,7 @@
 #define RECORD_H
 
 #include "model.h"
+#include "pool.h"
 #include "state/state.h"
 
 /*
@@ -77,20 +78,19 @@ int		 record_pack(struct filelist *r, struct proc *p,
 enum { WORDS_MAX = 16, WORDS_NAME = 64 };
 
 struct words {			/* a file that is read line by line */
+	struct pool	*pool;	/* borrowed; owns the text */
 	uint64_t	 pid;	/* process ID, for messages */
 	char		 name[WORDS_NAME];
-	char		*text;	/* owned */
-	char		*next;	/* next line in "text"; NULL: no line is left */
+	char		*next;	/* next line; NULL: the file is missing */
 	size_t		 line;	/* number of the current line */
-	char		*rest;	/* pointer into "text", after the first blank of
-				   the current line; or "" */
-	char		*word[WORDS_MAX]; /* pointers into "text", one for each
-					     word of the current line */
+	char		*rest;	/* the current line after its first blank, or
+				   "" */
+	char		*word[WORDS_MAX]; /* words of the current line */
 	size_t		 n;
 };
 
-int		 words_open(struct words *, const struct linuxrec *, uint64_t,
-		    const char *);
+int		 words_open(struct words *, struct pool *,
+		    const struct linuxrec *, uint64_t, const char *);
 int		 words_next(struct words *);
 int		 words_key(struct words *);
 int		 words_split(struct words *, char *);
@@ -99,10 +99,10 @@ bool		 words_form(const struct words *, size_t, const char *,
 int		 words_bytes(const struct words *, const char *, uint8_t **,
 		    size_t *);
 int		 words_bad(const struct words *, const char *);
-void		 words_close(struct words *);
 int		 words_one(const struct linuxrec *, uint64_t, const char *,
 		    const char *, const char *, uint64_t *);
-char		*words_text(const struct linuxrec *, const char *);
+char		*words_text(struct pool *, const struct linuxrec *,
+		    const char *);
 int		 proc_part(const struct proc *, uint64_t *);
 bool		 number_parse(const char *, char, uint64_t *);
 

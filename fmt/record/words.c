@@ -7,34 +7,30 @@
 #include "digits.h"
 
 /*
- * Return the contents of the file called name in record r as a string that the
- * caller frees. Return NULL if there is no such file, or if memory runs out.
+ * Return the contents of the file called name in record r as a string that p
+ * owns. Return NULL if there is no such file, or if memory runs out.
  */
 char *
-words_text(const struct linuxrec *r, const char *name)
+words_text(struct pool *p, const struct linuxrec *r, const char *name)
 {
 	struct recfile f;
-	char *s;
 
-	if (!linuxrec_find(r, name, &f) || (s = malloc(f.len + 1)) == NULL)
-		return NULL;
-	memcpy(s, f.data, f.len);
-	s[f.len] = '\0';
-	return s;
+	return linuxrec_find(r, name, &f) ? pool_dup(p, f.data, f.len) : NULL;
 }
 
 /*
  * Open the file called name in r for reading with w. r is the record of process
- * pid. Return 1; 0 if there is no such file; or -1 with errstr set. In all
- * cases the caller must call words_close().
+ * pid, and p owns what is read. Return 1; 0 if there is no such file; or -1
+ * with errstr set.
  */
 int
-words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
-    const char *name)
+words_open(struct words *w, struct pool *p, const struct linuxrec *r,
+    uint64_t pid, const char *name)
 {
 	struct recfile f;
 
 	memset(w, 0, sizeof *w);
+	w->pool = p;
 	w->pid = pid;
 	snprintf(w->name, sizeof w->name, "%s", name);
 	if (!linuxrec_find(r, name, &f))
@@ -43,20 +39,7 @@ words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
 	    memchr(f.data, '\0', f.len) != NULL))
 		return errstr_set("process %" PRIu64 ": %s: expected lines of "
 		    "text", pid, name);
-	if ((w->text = words_text(r, name)) == NULL)
-		return errstr_set("out of memory");
-	w->next = w->text;
-	return 1;
-}
-
-/*
- * Free what words_open() allocated for w.
- */
-void
-words_close(struct words *w)
-{
-	free(w->text);
-	w->text = NULL;
+	return (w->next = pool_dup(p, f.data, f.len)) == NULL ? -1 : 1;
 }
 
 /*
@@ -178,9 +161,10 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Decode hex, which has two hexadecimal digits for each byte, into *bytes. Set
- * *len to the number of bytes. Free the previous *bytes. hex is in the current
- * line of w, which error messages name. Return 0, or -1 with errstr set.
+ * Decode hex, which has two hexadecimal digits for each byte, into *bytes,
+ * which the pool of w owns. Set *len to the number of bytes. hex is in the
+ * current line of w, which error messages name. Return 0, or -1 with errstr
+ * set.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
@@ -191,10 +175,9 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 	size_t i, n;
 
 	n = strlen(hex);
-	free(*bytes);
 	*len = 0;
-	if ((*bytes = malloc(n / 2 + 1)) == NULL)
-		return errstr_set("out of memory");
+	if ((*bytes = pool_new(w->pool, n / 2 + 1, 1)) == NULL)
+		return -1;
 	for (i = 0; i + 1 < n; i += 2) {
 		memcpy(two, hex + i, 2);
 		if (!number_parse(two, 'x', &v))
@@ -216,14 +199,15 @@ int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
     const char *form, const char *expected, uint64_t *v)
 {
+	struct pool pool = { 0 };
 	struct words w;
 	int rc;
 
-	rc = words_open(&w, r, pid, name);
+	rc = words_open(&w, &pool, r, pid, name);
 	if (rc == 1 && (words_next(&w) != 1 || !words_form(&w, 0, form, v) ||
 	    *w.next != '\0'))
 		rc = words_bad(&w, expected);
-	words_close(&w);
+	pool_free(&pool);
 	return rc;
 }
 

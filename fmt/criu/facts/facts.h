@@ -2,7 +2,8 @@
  * Facts that CRIU images are made from, taken from the records that snap(1)
  * made of processes: processes, threads, open files and descriptors, and the
  * reasons why some of them cannot be restored. Open files are declared in
- * opens.h.
+ * opens.h. What is owned is in the pool of struct criumake, unless a comment
+ * says otherwise.
  *
  * Each file needs only those above it:
  *
@@ -41,7 +42,9 @@ struct mapmount {		/* the mount of a mapped file */
 
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
-	struct linuxrec	 rec;	/* owned */
+	struct linuxrec	 rec;	/* owned; closed by maketask_free() */
+	struct pool	*texts;	/* borrowed from struct criumake; has what
+				   maketask_text() and maketask_words() read */
 	struct recfile	 status; /* file "status" of the record, borrowed from
 				    rec; status.len is 0 if the file is
 				    missing */
@@ -78,11 +81,10 @@ struct maketask {		/* a process or a thread */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; elements of "fd", sorted by open
 				     file */
-	struct vmas	 maps;	/* owned; set only while images of this process
-				   are made */
-	/* owned; only while its images are made; for each mapping, flags of
-	   its pages (enum criu_page); 0: none of its pages is restored as
-	   private memory */
+	struct vmas	 maps;	/* owned; set, and freed, while images of this
+				   process are made */
+	/* in "texts"; for each mapping, flags of its pages (enum criu_page);
+	   0: none of its pages is restored as private memory */
 	unsigned int	*pages;
 	struct mapmount	*mapmount; /* owned; sorted by "start"; NULL: not read
 				      yet */
@@ -214,8 +216,6 @@ struct makemount {		/* a mount */
 };
 
 struct makemounts {		/* all mounts of one or more namespaces */
-	char		**text;	/* owned; one for each namespace */
-	size_t		 ntext;
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the root of the root process's
@@ -277,7 +277,11 @@ struct criumake {
 	uint32_t	 *tty; /* owned; indexes of terminals in tty-info.img */
 	size_t		 ntty;
 	struct buf	*files;	/* content of files.img */
-	struct msgs	 msgs;	/* owned; parts of the message being made */
+	struct pool	 pool;	/* owned; what lives until all images are
+				   made */
+	struct pool	 texts;	/* owned; what was read of records; freed after
+				   the images of each process */
+	struct pool	 msgs;	/* owned; parts of the message being made */
 	struct made	*common[16]; /* borrowed; images that all processes
 					share */
 	size_t		 ncommon;
@@ -324,6 +328,10 @@ uint32_t	 maketask_id(const struct maketask *);
 const struct maketask *maketask_leader(const struct criumake *, uint32_t);
 size_t		 maketask_status(const struct maketask *, const char *,
 		    unsigned int, uint64_t *, size_t);
+char		*maketask_text(const struct maketask *, const char *);
+char		*maketask_line(const struct maketask *, const char *);
+int		 maketask_words(const struct maketask *, const char *,
+		    struct words *);
 int		 maketask_one(const struct maketask *, const char *,
 		    const char *, const char *, uint64_t *);
 int		 maketask_must(struct criumake *, const struct maketask *,
@@ -338,12 +346,10 @@ void		 maketask_free(struct criumake *);
 int		 makeusers_read(struct criumake *m);
 uint32_t	 makeusers_uid(const struct criumake *m, uint64_t id);
 uint32_t	 makeusers_gid(const struct criumake *m, uint64_t id);
-void		 makeusers_free(struct criumake *m);
 
 /* mountread.c */
-int		 makemounts_read(struct makemounts *, struct maketask *,
-		    const char *);
-void		 makemounts_free(struct makemounts *);
+int		 makemounts_read(struct criumake *, struct makemounts *,
+		    struct maketask *, const char *);
 
 /* mounts.c */
 bool		 path_isbelow(const char *, const char *);
@@ -380,7 +386,7 @@ struct makeopen	*makefind_accepter(const struct criumake *,
 		    const struct makeopen *);
 int		 makefind_inodecmp(const struct makeopen *,
 		    const struct makeopen *);
-int		 makefind_fds(struct maketask *);
+int		 makefind_fds(struct criumake *, struct maketask *);
 const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
 bool		 makefind_data(const struct criumake *, const char *, uint64_t,
 		    struct recfile *);
@@ -403,7 +409,6 @@ void		 makeline_fill(const struct openline *, ProtobufCMessage *);
 void		 makekey_fill(const struct makeopen *, enum openkey,
 		    ProtobufCMessage *);
 void		 makekeys_fill(const struct makeopen *, ProtobufCMessage *);
-void		 makekeys_free(struct makeopen *);
 
 /* open.c */
 int		 makeopen_read(struct criumake *);
@@ -412,7 +417,6 @@ bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_written(const struct makeopen *);
 void		 makeopen_entry(struct criumake *, const struct makeopen *,
 		    enum criu_fdtype, size_t, uint32_t, ProtobufCMessage *);
-void		 makeopen_free(struct criumake *);
 
 /* why.c */
 int		 make_refuse(struct criumake *, const struct maketask *,
@@ -428,7 +432,6 @@ int		 make_note(struct criumake *, const struct maketask *,
 void		 make_since(struct criumake *, enum makesince);
 void		 make_word(const struct criumake *, const char *, const char *);
 int		 makewhy_judge(const struct criumake *);
-void		 makewhy_free(struct criumake *);
 int		 make_missing(struct criumake *, const struct image *,
 		    const char *, uint64_t, uint64_t, uint64_t);
 

@@ -4,7 +4,6 @@
  */
 #include "facts.h"
 #include "bisect.h"
-#include "vec.h"
 
 PCMP(open_cmp, struct makeopen, key)
 
@@ -81,8 +80,8 @@ accepts_sort(struct criumake *m)
 	for (i = 0; i < m->nopen; i++) {
 		l = makekeys_lines(m->open[i], OK_CALLER, &n);
 		for (; n > 0; n--, l++) {
-			if (VEC_ADD(m->accept, m->naccept, (struct makeaccept){
-			    l->v[0], m->open[i] }) == -1)
+			if (POOL_ADD(&m->pool, m->accept, m->naccept,
+			    (struct makeaccept){ l->v[0], m->open[i] }) == -1)
 				return -1;
 		}
 	}
@@ -105,7 +104,7 @@ makefind_opens(struct criumake *m)
 		if (m->open[i - 1]->key == m->open[i]->key)
 			return errstr_set("file/%" PRIu64 ": recorded "
 			    "twice", m->open[i]->key);
-	m->byino = mem_new(m->nopen, sizeof(*m->byino));
+	m->byino = pool_new(&m->pool, m->nopen, sizeof(*m->byino));
 	if (m->byino == NULL)
 		return -1;
 	for (i = 0; i < m->nopen; i++)
@@ -133,11 +132,11 @@ CMP_BY(byopen_cmp, struct makefd *const,
  * 0, or -1 with errstr set.
  */
 int
-makefind_fds(struct maketask *t)
+makefind_fds(struct criumake *m, struct maketask *t)
 {
 	size_t i;
 
-	t->byopen = mem_new(t->nfd, sizeof(*t->byopen));
+	t->byopen = pool_new(&m->pool, t->nfd, sizeof(*t->byopen));
 	if (t->byopen == NULL)
 		return -1;
 	for (i = 0; i < t->nfd; i++)

@@ -69,7 +69,7 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 	va_end(ap);
 	if (im != NULL)
 		criuimg_add(&im->b, e);
-	msgs_free(&m->msgs);
+	pool_free(&m->msgs);
 	return im == NULL ? -1 : 0;
 }
 

@@ -4,7 +4,6 @@
  * malformed, or -1 with errstr set.
  */
 #include "facts.h"
-#include "vec.h"
 
 #include <arpa/inet.h>
 
@@ -16,18 +15,16 @@
 int
 makekey_path(struct makeopen *f, struct words *w)
 {
-	uint8_t *bytes = NULL;
+	uint8_t *bytes;
 	size_t len;
-	int rc;
 
-	rc = words_bytes(w, w->rest, &bytes, &len) == -1 ? -1 :
-	    memchr(bytes, '\0', len) != NULL;
-	if (rc == 0) {
-		free(f->path);
-		rc = (f->path = mem_dup(bytes, len)) == NULL ? -1 : 0;
-	}
-	free(bytes);
-	return rc;
+	if (words_bytes(w, w->rest, &bytes, &len) == -1)
+		return -1;
+	if (memchr(bytes, '\0', len) != NULL)
+		return 1;
+	/* a zero follows the bytes */
+	f->path = (char *)bytes;
+	return 0;
 }
 
 /*

@@ -5,7 +5,6 @@
  */
 #include "facts.h"
 #include "bisect.h"
-#include "vec.h"
 
 static const char *const kind_name[KIND_MAX] = {
 	[KIND_CHR] = "chr", [KIND_DEVICE] = "device", [KIND_DIR] = "dir",
@@ -240,9 +239,8 @@ line_take(const struct words *w, const struct key *k, struct openline *l)
 			    &l->len) == -1)
 				return -1;
 		} else if (*form == 's' || *form == 'w') {
-			if ((!none || *form == 'w') &&
-			    (*text++ = str_dup(word)) == NULL)
-				return -1;
+			if (!none || *form == 'w')
+				*text++ = word;
 		} else if (*form == 'f' && none)
 			*v++ = NOFILE;
 		else if (!number_parse(word, *form == 'f' ? 'd' : *form, v++))
@@ -252,17 +250,15 @@ line_take(const struct words *w, const struct key *k, struct openline *l)
 }
 
 /*
- * Copy the n numbers at v into f as the value of key k.
+ * Copy the n numbers at v to p and into f, as the value of key k.
  */
 static int
-numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
+numbers_keep(struct pool *p, struct makeopen *f, enum openkey k,
+    const uint64_t *v, size_t n)
 {
-	if (!makeopen_has(f, k)) {
-		if ((f->v[k] = mem_new(n, sizeof *v)) == NULL)
-			return -1;
-		f->has |= UINT64_C(1) << k;
-	}
-	memcpy(f->v[k], v, n * sizeof *v);
+	if ((f->v[k] = pool_dup(p, v, n * sizeof *v)) == NULL)
+		return -1;
+	f->has |= UINT64_C(1) << k;
 	return 0;
 }
 
@@ -277,37 +273,25 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Move the value of line l, which has key k, into f. If k may be repeated, add
- * the line to those of f; otherwise replace the previous value.
+ * Store the value of line l, which has key k, in f. If k may be repeated, add
+ * the line to those of f; otherwise replace the previous value. p has the text
+ * of l.
  */
 static int
-line_keep(struct makeopen *f, const struct key *k, struct openline *l)
+line_keep(struct pool *p, struct makeopen *f, const struct key *k,
+    const struct openline *l)
 {
 	char **at;
 
 	if (k < keys + OK_MAX)
-		return numbers_keep(f, l->key, l->v, strlen(k->form));
-	if (k < keys + OK_KEYS) {
-		if (VEC_ADD(f->line, f->nline, *l) == -1)
-			return -1;
-	} else {
-		at = key_place(f, k);
-		free(*at);
-		*at = *k->form == 'b' ? (char *)l->bytes : l->text[0];
-		if (*k->form == 'b')
-			memcpy((char *)f + k->len, &l->len, sizeof l->len);
-	}
-	l->bytes = NULL;
-	l->text[0] = l->text[1] = NULL;
+		return numbers_keep(p, f, l->key, l->v, strlen(k->form));
+	if (k < keys + OK_KEYS)
+		return POOL_ADD(p, f->line, f->nline, *l);
+	at = key_place(f, k);
+	*at = *k->form == 'b' ? (char *)l->bytes : l->text[0];
+	if (*k->form == 'b')
+		memcpy((char *)f + k->len, &l->len, sizeof l->len);
 	return 0;
-}
-
-static void
-line_free(struct openline *l)
-{
-	free(l->bytes);
-	free(l->text[0]);
-	free(l->text[1]);
 }
 
 /*
@@ -352,17 +336,14 @@ makekeys_read(struct makeopen *f, struct words *w)
 		    ": %s: line %zu: %s is not a key of type %s", w->pid,
 		    w->name, w->line, k->name, kind_name[f->type]);
 	if (k->inet && f->inet == NULL &&
-	    (f->inet = mem_new(1, sizeof *f->inet)) == NULL)
+	    (f->inet = pool_new(w->pool, 1, sizeof *f->inet)) == NULL)
 		return -1;
 	if (k->read != NULL) {
 		rc = k->read(f, w);
 		return rc == 1 ? key_bad(w, k) : rc;
 	}
 	l.key = (enum openkey)(k - keys);
-	if ((rc = line_take(w, k, &l)) == 0)
-		rc = line_keep(f, k, &l);
-	line_free(&l);
-	return rc;
+	return line_take(w, k, &l) == -1 ? -1 : line_keep(w->pool, f, k, &l);
 }
 
 CMP2(line_cmp, struct openline, key, line)
@@ -420,29 +401,4 @@ makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)
 
 	for (k = 0; k < OK_MAX; k++)
 		makekey_fill(f, k, e);
-}
-
-/*
- * Free the keys and lines of f.
- */
-void
-makekeys_free(struct makeopen *f)
-{
-	const struct key *k;
-	void **kept;
-	size_t i;
-
-	for (i = 0; i < OK_MAX; i++)
-		if (makeopen_has(f, (enum openkey)i))
-			free(f->v[i]);
-	for (i = 0; i < f->nline; i++)
-		line_free(&f->line[i]);
-	free(f->line);
-	for (k = keys + OK_KEYS; k < keys + KEYS; k++)
-		if ((*k->form == 's' || *k->form == 'b') &&
-		    (!k->inet || f->inet != NULL)) {
-			kept = key_place(f, k);
-			free(*kept);
-		}
-	free(f->inet);
 }

@@ -2,7 +2,6 @@
  * Parse the lists of mounts in records: proc_pid_mountinfo(5).
  */
 #include "facts.h"
-#include "vec.h"
 
 enum { MAX_MOUNTS = 8192 };	/* maximum number of mounts in a list; each is
 				   compared with all others */
@@ -140,26 +139,23 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Append the list of mounts in the file called name in t's record to *l. The
- * caller frees *l with makemounts_free(), even on failure. Return 0, or -1 with
- * errstr set.
+ * Append the list of mounts in the file called name in t's record to *l. Return
+ * 0, or -1 with errstr set.
  */
 int
-makemounts_read(struct makemounts *l, struct maketask *t, const char *name)
+makemounts_read(struct criumake *m, struct makemounts *l, struct maketask *t,
+    const char *name)
 {
 	const size_t before = l->n;
 	char *line, *next;
 
-	if (VEC_ROOM(l->text, l->ntext) == -1)
-		return -1;
-	if ((next = words_text(&t->rec, name)) == NULL)
+	if ((next = words_text(&m->pool, &t->rec, name)) == NULL)
 		return errstr_set("process %" PRIu64 ": no %s", t->proc->pid,
 		    name);
-	l->text[l->ntext++] = next;
 	while ((line = strsep(&next, "\n")) != NULL) {
 		if (*line == '\0')
 			continue;
-		if (VEC_ROOM(l->v, l->n) == -1)
+		if (POOL_ROOM(&m->pool, l->v, l->n) == -1)
 			return -1;
 		if (l->n == MAX_MOUNTS)
 			return errstr_set("process %" PRIu64 ": %s: more than "
@@ -170,20 +166,4 @@ makemounts_read(struct makemounts *l, struct maketask *t, const char *name)
 		l->v[l->n - 1].in = t;
 	}
 	return 0;
-}
-
-/*
- * Free the members of l.
- */
-void
-makemounts_free(struct makemounts *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		free(l->v[i].outside);
-	free(l->v);
-	for (i = 0; i < l->ntext; i++)
-		free(l->text[i]);
-	free(l->text);
 }

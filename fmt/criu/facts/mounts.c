@@ -54,8 +54,9 @@ is_covered(const struct makemounts *l, const struct makemount *o,
  * was found.
  */
 static bool
-outside_find(struct makemounts *l, struct makemount *t)
+outside_find(struct criumake *m, struct makemount *t)
 {
+	struct makemounts *l = &m->outside;
 	const struct makemount *o;
 	const char *rest;
 	char *path;
@@ -68,8 +69,10 @@ outside_find(struct makemounts *l, struct makemount *t)
 		    strlen(o->root));
 		if (strcmp(rest, "/") == 0)
 			rest = "";
-		if (asprintf(&path, "%s%s", strcmp(o->point, "/") == 0 &&
-		    *rest != '\0' ? "" : o->point, rest) == -1)
+		path = pool_own(&m->pool, str_printf("%s%s",
+		    strcmp(o->point, "/") == 0 && *rest != '\0' ? "" :
+		    o->point, rest));
+		if (path == NULL)
 			return false;
 		l->ncompared += l->n;
 		if (!is_covered(l, o, path)) {
@@ -78,7 +81,6 @@ outside_find(struct makemounts *l, struct makemount *t)
 			t->outside_id = o->id;
 			return true;
 		}
-		free(path);
 	}
 	return false;
 }
@@ -188,7 +190,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 		why = "it is ID-mapped";
 	else if (t != l->top && (t->dev != l->top->dev ||
 	    !path_isbelow(t->root, l->top->root)) &&
-	    !outside_find(&m->outside, t))
+	    !outside_find(m, t))
 		why = made_obstacle(m, t);
 	if (why != NULL && (rc = covered_leave(m, t)) != 0)
 		return rc == -1 ? -1 : 0;
@@ -272,7 +274,7 @@ top_judge(struct criumake *m)
 {
 	struct makemount *t = m->inside.top;
 
-	if (!outside_find(&m->outside, t))
+	if (!outside_find(m, t))
 		return make_note(m, m->root, NULL, "the root of its mount "
 		    "namespace, of type %s, is mounted nowhere else: give "
 		    "criu its directory with --root", t->type);
@@ -307,7 +309,7 @@ spaces_read(struct criumake *m)
 			continue;
 		}
 		in->mountsid = t == m->root ? MADE_ID : ++last;
-		if (makemounts_read(&m->inside, in, "mounts/inside") == -1 ||
+		if (makemounts_read(m, &m->inside, in, "mounts/inside") == -1 ||
 		    top_find(m, in) == -1)
 			return -1;
 		t->mounts = in;
@@ -332,7 +334,7 @@ makemount_read(struct criumake *m)
 	if (!linuxrec_find(&m->root->rec, "mounts/inside", &f))
 		return 0;
 	if (spaces_read(m) == -1 ||
-	    makemounts_read(&m->outside, m->root, "mounts/outside") == -1)
+	    makemounts_read(m, &m->outside, m->root, "mounts/outside") == -1)
 		return -1;
 	if (m->fatal)
 		return 0;

@@ -3,7 +3,6 @@
  * and files.
  */
 #include "facts.h"
-#include "vec.h"
 
 #include <fcntl.h>
 
@@ -53,9 +52,7 @@ link_use(struct makeopen *f)
 	/* if the name itself ends in " (deleted)", the path lacks this end */
 	f->renamed = n == 0 || strncmp(f->link, f->path, n) != 0 ||
 	    strcmp(f->link + n, " (deleted)") != 0;
-	free(f->path);
 	f->path = f->link;
-	f->link = NULL;
 	if (makeopen_has(f, OK_DELETED))
 		f->v[OK_DELETED][0] = 0;
 	f->linked = true;
@@ -73,19 +70,18 @@ open_read(struct criumake *m, const struct maketask *t,
 	struct words w;
 	int rc;
 
-	if (VEC_ROOM(m->open, m->nopen) == -1 ||
-	    (f = mem_new(1, sizeof *f)) == NULL)
+	if (POOL_ROOM(&m->pool, m->open, m->nopen) == -1 ||
+	    (f = pool_new(&m->pool, 1, sizeof *f)) == NULL)
 		return -1;
 	makekeys_begin(f);
 	m->open[m->nopen++] = f;
 	f->key = key;
-	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	rc = words_open(&w, &m->pool, &t->rec, t->proc->pid, name);
 	if (rc == 1 && !makekeys_type(f, r))
 		rc = errstr_set("process %" PRIu64 ": %s: no type line",
 		    t->proc->pid, name);
 	while (rc != -1 && (rc = words_key(&w)) == 1)
 		rc = makekeys_read(f, &w);
-	words_close(&w);
 	makekeys_end(f);
 	if (rc == 0 && f->link != NULL)
 		link_use(f);
@@ -152,7 +148,7 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 	if ((f = makefind_open(m, id)) == NULL)
 		return make_refuse(m, t, &(struct makefd){ .fd = fd },
 		    WHY_OTHER, "its open file is not in the snapshot");
-	if (VEC_ROOM(t->fd, t->nfd) == -1)
+	if (POOL_ROOM(&m->pool, t->fd, t->nfd) == -1)
 		return -1;
 	v = &t->fd[t->nfd++];
 	v->fd = fd;
@@ -181,19 +177,17 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 
 	if (maketask_ended(t) || t->files != t)
 		return 0;
-	rc = words_open(&w, &t->rec, t->proc->pid, "files");
-	if (rc == 0)
+	if ((rc = maketask_words(t, "files", &w)) == 0)
 		rc = make_never(m, t, "the snapshot does not list its open "
 		    "files");
 	for (next = 0; rc != -1 && (rc = words_next(&w)) == 1;
 	    next = n[0] + 1)
 		if (!words_form(&w, 0, "dd", n) || n[0] < next ||
 		    n[0] > INT32_MAX)
-			rc = words_bad(&w, "descriptor id, ascending");
+			return words_bad(&w, "descriptor id, ascending");
 		else
 			rc = fd_add(m, t, n[0], n[1]);
-	words_close(&w);
-	return rc == -1 ? -1 : makefind_fds(t);
+	return rc == -1 ? -1 : makefind_fds(m, t);
 }
 
 /*
@@ -250,21 +244,4 @@ makeopen_entry(struct criumake *m, const struct makeopen *f,
 	entry.type = type;
 	memcpy((char *)&entry + off, &e, sizeof e);
 	criuimg_add(m->files, &entry.base);
-}
-
-/*
- * Free the open files of m.
- */
-void
-makeopen_free(struct criumake *m)
-{
-	size_t i;
-
-	for (i = 0; i < m->nopen; i++) {
-		makekeys_free(m->open[i]);
-		free(m->open[i]);
-	}
-	free(m->open);
-	free(m->byino);
-	free(m->accept);
 }

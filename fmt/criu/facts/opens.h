@@ -109,9 +109,9 @@ struct openline {		/* a line of a key that may be repeated */
 	enum openkey	 key;
 	size_t		 line;	/* number of the line in the record file */
 	uint64_t	 v[OPEN_NUMBERS];
-	uint8_t		*bytes;	/* owned, or NULL */
+	uint8_t		*bytes;	/* borrowed, or NULL */
 	size_t		 len;	/* size of the data at "bytes" */
-	char		*text[2]; /* owned words, or NULL */
+	char		*text[2]; /* borrowed words, or NULL */
 };
 
 struct makeopen {		/* an open file description */

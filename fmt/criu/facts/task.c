@@ -4,7 +4,6 @@
  */
 #include "facts.h"
 #include "bisect.h"
-#include "vec.h"
 
 enum { FIRST_ID = 2 }; /* lowest ID of a process in images; criu itself has 1 */
 
@@ -91,8 +90,8 @@ maketask_read(struct criumake *m)
 	uint64_t part, only;
 	size_t i;
 
-	m->task = mem_new(m->snap->nproc, sizeof(*m->task));
-	m->bypid = mem_new(m->snap->nproc, sizeof(*m->bypid));
+	m->task = pool_new(&m->pool, m->snap->nproc, sizeof(*m->task));
+	m->bypid = pool_new(&m->pool, m->snap->nproc, sizeof(*m->bypid));
 	if (m->task == NULL || m->bypid == NULL)
 		return -1;
 	only = 0;
@@ -107,12 +106,14 @@ maketask_read(struct criumake *m)
 			return -1;
 		if (m->opts->root != 0 && part != only)
 			continue;
-		if ((t = m->task[i] = mem_new(1, sizeof *t)) == NULL)
+		if ((t = pool_new(&m->pool, 1, sizeof *t)) == NULL)
 			return -1;
+		m->task[i] = t;
 		m->bypid[m->nbypid++] = t;
 		t->proc = p;
 		t->part = part;
 		t->files = t;
+		t->texts = &m->texts;
 		if (task_read(t) == -1)
 			return errstr_wrap("process %" PRIu64, p->pid);
 	}
@@ -176,15 +177,13 @@ maketask_isinit(const struct maketask *t)
 bool
 maketask_isapart(const struct maketask *t, const char *kind)
 {
-	char *text, *name, *next;
-	bool found;
+	char *name, *next;
 
-	found = false;
-	next = text = words_text(&t->rec, "namespaces");
-	while (!found && (name = strsep(&next, " \n")) != NULL)
-		found = strcmp(name, kind) == 0;
-	free(text);
-	return found;
+	next = maketask_text(t, "namespaces");
+	while ((name = strsep(&next, " \n")) != NULL)
+		if (strcmp(name, kind) == 0)
+			return true;
+	return false;
 }
 
 /*
@@ -217,6 +216,41 @@ const struct maketask *
 maketask_leader(const struct criumake *m, uint32_t sid)
 {
 	return PSEEK(m->order, m->norder, x->pid == sid);
+}
+
+/*
+ * Return the contents of the file called name in t's record as a string. Return
+ * NULL if there is no such file, or if memory runs out. The string is valid
+ * until the images of a process are made.
+ */
+char *
+maketask_text(const struct maketask *t, const char *name)
+{
+	return words_text(t->texts, &t->rec, name);
+}
+
+/*
+ * Return the first line of the file called name in t's record, without its
+ * newline, as maketask_text() does.
+ */
+char *
+maketask_line(const struct maketask *t, const char *name)
+{
+	char *s = maketask_text(t, name);
+
+	if (s != NULL)
+		s[strcspn(s, "\n")] = '\0';
+	return s;
+}
+
+/*
+ * Open the file called name in t's record for reading with w. Return 1; 0 if
+ * there is no such file; or -1 with errstr set.
+ */
+int
+maketask_words(const struct maketask *t, const char *name, struct words *w)
+{
+	return words_open(w, t->texts, &t->rec, t->proc->pid, name);
 }
 
 /*
@@ -285,25 +319,15 @@ maketask_beside(const struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Free the processes and threads of m.
+ * Close the records of the processes and threads of m.
  */
 void
 maketask_free(struct criumake *m)
 {
-	struct maketask *t;
 	size_t i;
 
-	for (i = 0; m->task != NULL && i < m->snap->nproc; i++) {
-		if ((t = m->task[i]) == NULL)
-			continue;
-		linuxrec_close(&t->rec);
-		free(t->fd);
-		free(t->byopen);
-		vmas_free(&t->maps);
-		free(t->pages);
-		free(t->mapmount);
-		free(t);
+	for (i = 0; i < m->nbypid; i++) {
+		linuxrec_close(&m->bypid[i]->rec);
+		vmas_free(&m->bypid[i]->maps);
 	}
-	free(m->task);
-	free(m->bypid);
 }

@@ -3,7 +3,6 @@
  * have the IDs inside this namespace. A record has those that snap(1) saw.
  */
 #include "facts.h"
-#include "vec.h"
 
 enum { NOBODY = 65534 }; /* overflowuid, used for unmapped IDs */
 
@@ -14,20 +13,15 @@ enum { NOBODY = 65534 }; /* overflowuid, used for unmapped IDs */
 static int
 map_read(struct criumake *m, const char *name, struct makeids *ids)
 {
-	char *text, *line, *next;
+	char *line, *next;
 	struct makeidmap e;
 
-	next = text = words_text(&m->root->rec, name);
-	while ((line = strsep(&next, "\n")) != NULL) {
+	next = maketask_text(m->root, name);
+	while ((line = strsep(&next, "\n")) != NULL)
 		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32, &e.first,
-		    &e.lower, &e.count) != 3)
-			continue;
-		if (VEC_ADD(ids->v, ids->n, e) == -1) {
-			free(text);
+		    &e.lower, &e.count) == 3 &&
+		    POOL_ADD(&m->pool, ids->v, ids->n, e) == -1)
 			return -1;
-		}
-	}
-	free(text);
 	return 0;
 }
 
@@ -91,14 +85,4 @@ uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)
 {
 	return id_map(m, &m->gids, id);
-}
-
-/*
- * Free the ID maps of m.
- */
-void
-makeusers_free(struct criumake *m)
-{
-	free(m->uids.v);
-	free(m->gids.v);
 }

@@ -5,7 +5,6 @@
  */
 #include "facts.h"
 #include "bisect.h"
-#include "vec.h"
 
 /*
  * Names of the kinds in snap-restore(7). WHY_NEVER has none, since a process
@@ -117,12 +116,12 @@ criu_leave(const char *list, uint64_t *leave)
 
 /*
  * Format a sentence as vprintf(3) does, after a prefix that names process t and
- * its descriptor fd; either may be NULL. Return the sentence, which the caller
- * must free, or NULL with errstr set if memory runs out.
+ * its descriptor fd; either may be NULL. Return the sentence, or NULL with
+ * errstr set if memory runs out.
  */
 static char *
-sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
-    va_list ap)
+sentence(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd, const char *fmt, va_list ap)
 {
 	struct buf b = { 0 };
 	char *text;
@@ -139,17 +138,14 @@ sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
 		buf_puts(&b, text);
 		free(text);
 	}
-	return buf_text(&b);
+	return pool_own(&m->pool, buf_text(&b));
 }
 
 static int
 reason_add(struct criumake *m, enum makewhy kind, char *text)
 {
-	if (text != NULL && VEC_ADD(m->reason, m->nreason,
-	    (struct makereason){ text, kind }) == 0)
-		return 0;
-	free(text);
-	return -1;
+	return text == NULL ? -1 : POOL_ADD(&m->pool, m->reason, m->nreason,
+	    (struct makereason){ text, kind });
 }
 
 /*
@@ -167,7 +163,7 @@ make_refuse(struct criumake *m, const struct maketask *t,
 	int rc;
 
 	va_start(ap, fmt);
-	rc = reason_add(m, kind, sentence(t, fd, fmt, ap));
+	rc = reason_add(m, kind, sentence(m, t, fd, fmt, ap));
 	va_end(ap);
 	return rc;
 }
@@ -199,7 +195,7 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 
 	m->fatal = true;
 	va_start(ap, fmt);
-	rc = reason_add(m, WHY_NEVER, sentence(t, NULL, fmt, ap));
+	rc = reason_add(m, WHY_NEVER, sentence(m, t, NULL, fmt, ap));
 	va_end(ap);
 	return rc;
 }
@@ -218,12 +214,10 @@ make_note(struct criumake *m, const struct maketask *t,
 	char *text;
 
 	va_start(ap, fmt);
-	text = sentence(t, fd, fmt, ap);
+	text = sentence(m, t, fd, fmt, ap);
 	va_end(ap);
-	if (text != NULL && VEC_ADD(m->note, m->nnote, text) == 0)
-		return 0;
-	free(text);
-	return -1;
+	return text == NULL ? -1 :
+	    POOL_ADD(&m->pool, m->note, m->nnote, text);
 }
 
 /*
@@ -345,22 +339,6 @@ makewhy_judge(const struct criumake *m)
 	return !(obstacles >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
 	    errstr_set(m->opts->check ? "not all can be restored" :
 	    "nothing is written");
-}
-
-/*
- * Free the reasons and notes of m.
- */
-void
-makewhy_free(struct criumake *m)
-{
-	size_t i;
-
-	for (i = 0; i < m->nreason; i++)
-		free(m->reason[i].text);
-	free(m->reason);
-	for (i = 0; i < m->nnote; i++)
-		free(m->note[i]);
-	free(m->note);
 }
 
 /*

@@ -13,6 +13,7 @@
 #define CRIUIMG_H
 
 #include "io/io.h"
+#include "pool.h"
 #include "tar/tar.h"
 
 #include "criu/img/criu.pb-c.h"
@@ -183,11 +184,6 @@ int		 mades_check(struct mades *l);
 void		 mades_free(struct mades *l);
 
 /* message.c */
-struct msgs {			/* memory for messages being made */
-	void		**v;	/* owned; allocations */
-	size_t		 n;
-};
-
 /*
  * PART is for a field that is a message; MANY, PUSH, BYTES for a repeated one
  */
@@ -201,14 +197,11 @@ struct msgs {			/* memory for messages being made */
 	msg_bytes((a), &(m)->base, offsetof(__typeof__(*(m)), field), (p), (n))
 #define MSG_FILL(m, fields, v) msg_fill(&(m)->base, (fields), (v))
 
-void		*msgs_get(struct msgs *a, size_t n, size_t size);
-char		*msgs_string(struct msgs *a, const char *s);
-void		 msgs_free(struct msgs *a);
-void		*msg_part(struct msgs *a, ProtobufCMessage *m, size_t off);
-void		*msg_many(struct msgs *a, ProtobufCMessage *m, size_t off,
+void		*msg_part(struct pool *a, ProtobufCMessage *m, size_t off);
+void		*msg_many(struct pool *a, ProtobufCMessage *m, size_t off,
 		    size_t n);
-void		*msg_push(struct msgs *a, ProtobufCMessage *m, size_t off);
-int		 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off,
+void		*msg_push(struct pool *a, ProtobufCMessage *m, size_t off);
+int		 msg_bytes(struct pool *a, ProtobufCMessage *m, size_t off,
 		    const uint8_t *p, size_t n);
 void		 msg_fill(ProtobufCMessage *m, const char *fields,
 		    const uint64_t *v);

@@ -1,61 +1,21 @@
 /*
  * Build messages of CRIU images from their descriptors. Their parts are in
- * memory that is freed all at once, and fields are set by name.
+ * pools, and fields are set by name.
  */
 #include "img.h"
 #include "num.h"
-#include "vec.h"
-
-/*
- * Allocate n zeroed elements of size bytes each, owned by *a. Return them, or
- * NULL with errstr set.
- */
-void *
-msgs_get(struct msgs *a, size_t n, size_t size)
-{
-	void *p;
-
-	if (VEC_ROOM(a->v, a->n) == -1 || (p = mem_new(n, size)) == NULL)
-		return NULL;
-	return a->v[a->n++] = p;
-}
-
-/*
- * Return a copy of string s, owned by *a, or NULL with errstr set.
- */
-char *
-msgs_string(struct msgs *a, const char *s)
-{
-	char *p;
-
-	if ((p = msgs_get(a, strlen(s) + 1, 1)) != NULL)
-		memcpy(p, s, strlen(s));
-	return p;
-}
-
-/*
- * Free everything that *a owns.
- */
-void
-msgs_free(struct msgs *a)
-{
-	while (a->n > 0)
-		free(a->v[--a->n]);
-	free(a->v);
-	a->v = NULL;
-}
 
 /*
  * Allocate n consecutive messages of type d, owned by *a. Return them, or NULL
  * with errstr set.
  */
 static void *
-msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
+msgs_new(struct pool *a, const ProtobufCMessageDescriptor *d, size_t n)
 {
 	char *p;
 	size_t i;
 
-	if ((p = msgs_get(a, n, d->sizeof_message)) == NULL)
+	if ((p = pool_new(a, n, d->sizeof_message)) == NULL)
 		return NULL;
 	for (i = 0; i < n; i++)
 		protobuf_c_message_init(d, p + i * d->sizeof_message);
@@ -80,7 +40,7 @@ field_at(const ProtobufCMessage *m, size_t off)
  * Return the new message, or NULL with errstr set.
  */
 void *
-msg_part(struct msgs *a, ProtobufCMessage *m, size_t off)
+msg_part(struct pool *a, ProtobufCMessage *m, size_t off)
 {
 	void *p;
 
@@ -115,7 +75,7 @@ field_width(const ProtobufCFieldDescriptor *f)
  * set.
  */
 void *
-msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
+msg_many(struct pool *a, ProtobufCMessage *m, size_t off, size_t n)
 {
 	const ProtobufCFieldDescriptor *f = field_at(m, off);
 	const ProtobufCMessageDescriptor *d = f->descriptor;
@@ -123,7 +83,7 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
 	void *v;
 	size_t i;
 
-	if ((v = msgs_get(a, n, field_width(f))) == NULL)
+	if ((v = pool_new(a, n, field_width(f))) == NULL)
 		return NULL;
 	p = v;
 	if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
@@ -143,26 +103,18 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
  * with errstr set.
  */
 void *
-msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
+msg_push(struct pool *a, ProtobufCMessage *m, size_t off)
 {
 	const ProtobufCFieldDescriptor *f = field_at(m, off);
-	void **v, **more, *p;
+	void **v, *p;
 	size_t n;
 
 	memcpy(&v, (char *)m + off, sizeof v);
 	memcpy(&n, (char *)m + f->quantifier_offset, sizeof n);
-	if ((p = msgs_new(a, f->descriptor, 1)) == NULL)
+	if ((p = msgs_new(a, f->descriptor, 1)) == NULL ||
+	    POOL_ADD(a, v, n, p) == -1)
 		return NULL;
-	if ((n & (n - 1)) == 0) {	/* n is 0 or a power of two, so the
-					   array is full (see lib/vec.h) */
-		if ((more = msgs_get(a, n == 0 ? 1 : n * 2, sizeof *v)) == NULL)
-			return NULL;
-		if (n > 0)
-			memcpy(more, v, n * sizeof *v);
-		v = more;
-		memcpy((char *)m + off, &v, sizeof v);
-	}
-	v[n++] = p;
+	memcpy((char *)m + off, &v, sizeof v);
 	memcpy((char *)m + f->quantifier_offset, &n, sizeof n);
 	return p;
 }
@@ -172,7 +124,7 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
  * p. *a owns the memory of the field. Return 0, or -1 with errstr set.
  */
 int
-msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off, const uint8_t *p,
+msg_bytes(struct pool *a, ProtobufCMessage *m, size_t off, const uint8_t *p,
     size_t n)
 {
 	const size_t width = field_width(field_at(m, off));

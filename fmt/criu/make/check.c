@@ -148,15 +148,13 @@ shares_check(struct criumake *m, struct maketask *t)
 	size_t k;
 	int rc;
 
-	rc = words_open(&w, &t->rec, t->proc->pid, "shares");
+	rc = maketask_words(t, "shares", &w);
 	while (rc != -1 && (rc = words_next(&w)) == 1) {
 		for (k = 0; k < MAKESHARES; k++)
 			if (strcmp(w.word[0], share[k].key) == 0)
 				break;
-		if (k == MAKESHARES || !words_form(&w, 1, "d", &pid)) {
-			rc = words_bad(&w, "vm|files|fs|sighand pid");
-			break;
-		}
+		if (k == MAKESHARES || !words_form(&w, 1, "d", &pid))
+			return words_bad(&w, "vm|files|fs|sighand pid");
 		if ((with = maketask_process(m, pid)) == NULL)
 			continue;
 		if ((first = with->first[k]) == NULL)
@@ -168,7 +166,6 @@ shares_check(struct criumake *m, struct maketask *t)
 			    PRIu64 ": cannot be restored", share[k].what,
 			    first->proc->pid);
 	}
-	words_close(&w);
 	return rc;
 }
 
@@ -182,15 +179,13 @@ static int
 user_check(struct criumake *m, const struct maketask *t)
 {
 	static const char first[] = "user:[4026531837]";
-	char *s = NULL;
-	int rc;
+	const char *s;
 
-	if ((rc = makeusers_read(m)) == 0 && !m->users &&
-	    (s = words_text(&t->rec, "ns/user")) != NULL &&
-	    strcmp(s, first) != 0)
-		rc = make_refuse(m, t, NULL, WHY_USERNS, "its user namespace");
-	free(s);
-	return rc;
+	if (makeusers_read(m) == -1)
+		return -1;
+	s = m->users ? NULL : maketask_text(t, "ns/user");
+	return s == NULL || strcmp(s, first) == 0 ? 0 : make_refuse(m, t, NULL,
+	    WHY_USERNS, "its user namespace");
 }
 
 /*
@@ -229,9 +224,8 @@ static int
 thread_check(struct criumake *m, const struct maketask *p,
     const struct maketask *t)
 {
-	char who[64] = "", *own;
-	const char *why;
-	int rc;
+	char who[64] = "";
+	const char *own, *why;
 
 	if (t != p)
 		snprintf(who, sizeof who, ", thread %" PRIu64, t->proc->pid);
@@ -239,13 +233,10 @@ thread_check(struct criumake *m, const struct maketask *p,
 	    make_never(m, NULL, "process %" PRIu64 "%s: %s: cannot be restored",
 	    p->proc->pid, who, why) == -1)
 		return -1;
-	if ((own = words_text(&t->rec, "apart")) == NULL)
-		return 0;
-	own[strcspn(own, "\n")] = '\0';
-	rc = make_never(m, NULL, "process %" PRIu64 "%s: not shared with its "
-	    "process: %s: cannot be restored", p->proc->pid, who, own);
-	free(own);
-	return rc;
+	own = maketask_line(t, "apart");
+	return own == NULL ? 0 : make_never(m, NULL, "process %" PRIu64 "%s: "
+	    "not shared with its process: %s: cannot be restored",
+	    p->proc->pid, who, own);
 }
 
 /*
@@ -271,16 +262,11 @@ threads_check(struct criumake *m, const struct maketask *p)
 static int
 environ_check(struct criumake *m, struct maketask *t)
 {
-	char *why;
-	int rc;
+	const char *why = maketask_text(t, "excluded");
 
-	if ((why = words_text(&t->rec, "excluded")) == NULL)
-		return 0;
-	rc = strncmp(why, "env ", 4) == 0 || strstr(why, "\nenv ") != NULL ?
-	    make_refuse(m, t, NULL, WHY_PAGES, "values of its environment are "
-	    "not in the snapshot") : 0;
-	free(why);
-	return rc;
+	return why == NULL || (strncmp(why, "env ", 4) != 0 &&
+	    strstr(why, "\nenv ") == NULL) ? 0 : make_refuse(m, t, NULL,
+	    WHY_PAGES, "values of its environment are not in the snapshot");
 }
 
 /*
@@ -290,8 +276,7 @@ environ_check(struct criumake *m, struct maketask *t)
 int
 makecheck_process(struct criumake *m, struct maketask *t)
 {
-	char *why;
-	int rc;
+	const char *why;
 
 	if (session_check(m, t) == -1)
 		return -1;
@@ -308,11 +293,7 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		return -1;
 	if (threads_check(m, t) == -1 || environ_check(m, t) == -1)
 		return -1;
-	if ((why = words_text(&t->rec, "observed")) == NULL)
-		return 0;
-	why[strcspn(why, "\n")] = '\0';
-	rc = make_never(m, t, "it was only observed (%s), which is not enough "
-	    "to restore it", why);
-	free(why);
-	return rc;
+	why = maketask_line(t, "observed");
+	return why == NULL ? 0 : make_never(m, t, "it was only observed (%s), "
+	    "which is not enough to restore it", why);
 }

@@ -51,7 +51,7 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 	n = maketask_status(t, "Groups", 10, NULL, 0);
 	if (n > GROUPS)
 		n = GROUPS;
-	if ((v = msgs_get(&m->msgs, n, sizeof *v)) == NULL ||
+	if ((v = pool_new(&m->msgs, n, sizeof *v)) == NULL ||
 	    (to = MSG_MANY(&m->msgs, k, groups, n)) == NULL)
 		return -1;
 	(void)maketask_status(t, "Groups", 10, v, n);
@@ -70,29 +70,21 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
 	enum { MAX_LABEL = 4096 }; /* criu's limit on the length of a label */
 	char *text, *mode;
-	size_t n;
 
-	if ((text = words_text(&p->rec, "attr/current")) == NULL)
+	if ((text = maketask_line(p, "attr/current")) == NULL)
 		return 0;
-	n = strcspn(text, "\n");
-	text[n] = '\0';
 	mode = strstr(text, " (");
-	if (n >= MAX_LABEL || (mode == NULL && strchr(text, ':') == NULL)) {
-		free(text);
+	if (strlen(text) >= MAX_LABEL ||
+	    (mode == NULL && strchr(text, ':') == NULL))
 		return 0;
-	}
-	if (mode != NULL && strchr(text, ':') != NULL) {
-		n = make_note(m, p, NULL, "its AppArmor profile is in a policy "
-		    "namespace, and is not restored: %s", text) == -1;
-		free(text);
-		return n ? -1 : 0;
-	}
+	if (mode != NULL && strchr(text, ':') != NULL)
+		return make_note(m, p, NULL, "its AppArmor profile is in a "
+		    "policy namespace, and is not restored: %s", text);
 	m->lsm = mode != NULL ? LSM_APPARMOR : LSM_SELINUX;
 	if (mode != NULL)
 		*mode = '\0';
-	k->lsm_profile = msgs_string(&m->msgs, text);
-	free(text);
-	return k->lsm_profile == NULL ? -1 : 0;
+	k->lsm_profile = text;
+	return 0;
 }
 
 /*
@@ -254,14 +246,14 @@ core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
     struct maketask *t)
 {
 	enum { NAME = 32 };
-	char *name, *comm;
+	const char *name = maketask_line(t, "comm");
+	char *comm;
 
 	makeregs_machine(c, t);
-	if ((comm = msgs_get(&m->msgs, NAME, 1)) == NULL)
+	if ((comm = pool_new(&m->msgs, NAME, 1)) == NULL)
 		return -1;
-	if ((name = words_text(&t->rec, "comm")) != NULL)
-		snprintf(comm, NAME, "%.*s", (int)strcspn(name, "\n"), name);
-	free(name);
+	if (name != NULL)
+		strlcpy(comm, name, NAME);
 	if (p == t) {
 		if (MSG_PART(&m->msgs, c, tc) == NULL)
 			return -1;

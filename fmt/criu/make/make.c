@@ -12,29 +12,10 @@
 static void
 make_free(struct criumake *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->nregfile; i++)
-		free(m->regfile[i].path);
-	free(m->regfile);
-	free(m->order);
-	for (i = 0; i < m->nghost; i++)
-		free(m->ghost[i].name);
-	free(m->ghost);
-	free(m->shm);
-	free(m->sysv);
-	free(m->tty);
-	free(m->filter);
-	free(m->turn);
 	maketask_free(m);
-	makeopen_free(m);
-	makeusers_free(m);
-	makemounts_free(&m->inside);
-	makemounts_free(&m->outside);
-	makecgroup_free(m);
-	makewhy_free(m);
-	free(m->lock);
-	msgs_free(&m->msgs);
+	pool_free(&m->msgs);
+	pool_free(&m->texts);
+	pool_free(&m->pool);
 }
 
 /*
@@ -103,9 +84,11 @@ make_all(struct criumake *m)
 	m->files = &files->b;
 	if (makefile_write(m) == -1)
 		return -1;
-	for (i = 0; i < m->norder; i++)
+	for (i = 0; i < m->norder; i++) {
 		if (process_write(m, m->order[i]) == -1)
 			return -1;
+		pool_free(&m->texts);
+	}
 	if (makeseccomp_write(m) == -1 || makeshm_write(m) == -1 ||
 	    makesysv_write(m) == -1 || maketree_write(m) == -1)
 		return -1;

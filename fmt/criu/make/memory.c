@@ -87,21 +87,14 @@ makemem_pages(struct criumake *m, struct maketask *t)
 	im->b.len = 0;
 	pagemap_begin(&im->b, 0);
 	last = 0;
-	rc = words_open(&w, &t->rec, t->proc->pid, "pages");
-	if (rc == 0)
-		rc = make_never(m, t, "the snapshot does not record which "
+	if ((rc = maketask_words(t, "pages", &w)) == 0)
+		return make_never(m, t, "the snapshot does not record which "
 		    "pages are its own");
-	else
-		while (rc != -1 && (rc = words_next(&w)) == 1) {
-			if (!words_form(&w, 0, "xx", v) || v[0] >= v[1] ||
-			    v[0] < last || v[0] % page != 0 ||
-			    v[1] % page != 0)
-				rc = words_bad(&w, "start (x) end (x), "
-				    "ascending");
-			else if (run_add(m, t, &im->b, page, v[0], v[1]) == -1)
-				rc = -1;
-			last = v[1];
-		}
-	words_close(&w);
+	for (; rc != -1 && (rc = words_next(&w)) == 1; last = v[1]) {
+		if (!words_form(&w, 0, "xx", v) || v[0] >= v[1] ||
+		    v[0] < last || v[0] % page != 0 || v[1] % page != 0)
+			return words_bad(&w, "start (x) end (x), ascending");
+		rc = run_add(m, t, &im->b, page, v[0], v[1]);
+	}
 	return rc;
 }

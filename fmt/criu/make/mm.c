@@ -4,7 +4,6 @@
  */
 #include "criumake.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -345,7 +344,8 @@ vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
 	size_t i;
 	int rc;
 
-	if ((t->pages = mem_new(t->maps.n, sizeof *t->pages)) == NULL)
+	t->pages = pool_new(&m->texts, t->maps.n, sizeof *t->pages);
+	if (t->pages == NULL)
 		return -1;
 	for (i = 0; i < t->maps.n; i++) {
 		v = &t->maps.v[i];
@@ -419,16 +419,13 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
-	struct vma exe = { 0 };
+	struct vma exe = { .name = maketask_text(t, "exe") };
+	char *path = exe.name;
 	size_t i;
-	char *path;
 	int rc;
 
-	if ((path = words_text(&t->rec, "exe")) == NULL || *path != '/') {
-		free(path);
+	if (path == NULL || *path != '/')
 		return make_never(m, t, "its executable is not known");
-	}
-	exe.name = path;
 	for (i = 0; i < t->maps.n; i++)
 		if (strcmp(t->maps.v[i].name, path) == 0)
 			exe = t->maps.v[i];
@@ -436,7 +433,6 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 	if (rc == 0)
 		rc = make_never(m, t, "its executable, %s, cannot be restored",
 		    path);
-	free(path);
 	return rc == -1 ? -1 : 0;
 }
 
@@ -452,7 +448,7 @@ mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 	struct smapfacts *facts;
 	struct recfile f;
 
-	if (proc_vmas(t->proc, &t->maps) == -1 || (facts = msgs_get(&m->msgs,
+	if (proc_vmas(t->proc, &t->maps) == -1 || (facts = pool_new(&m->msgs,
 	    t->maps.n, sizeof *facts)) == NULL || smaps_read(t, facts) == -1)
 		return errstr_wrap("process %" PRIu64, t->proc->pid);
 	linuxrec_find(&t->rec, "auxv", &f);
@@ -476,7 +472,5 @@ makemm_write(struct criumake *m, struct maketask *t)
 	    "mm-%u.img", t->pid) == -1 ? -1 : makemem_pages(m, t);
 	/* Free them now: together they would be as large as the records. */
 	vmas_free(&t->maps);
-	free(t->pages);
-	t->pages = NULL;
 	return rc;
 }

@@ -53,23 +53,17 @@ sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 
 	if ((sa = MSG_MANY(&m->msgs, c, sigactions, SIGACTIONS)) == NULL)
 		return -1;
-	rc = words_open(&w, &t->rec, t->proc->pid, "sigaction");
-	if (rc == 0)
-		rc = make_never(m, t, "its signal actions are not in the "
+	if ((rc = maketask_words(t, "sigaction", &w)) == 0)
+		return make_never(m, t, "its signal actions are not in the "
 		    "snapshot");
-	else if (rc == 1)
-		for (i = 0, want = 1; i < SIGACTIONS; i++, want++) {
-			want += want == 9 || want == 19;
-			if ((rc = words_next(&w)) != 1 ||
-			    !words_form(&w, 0, "dxxxx", v) || v[0] != want) {
-				rc = words_bad(&w, "signal handler (x) flags "
-				    "(x) restorer (x) mask (x)");
-				break;
-			}
-			MSG_FILL(&sa[i], "sigaction flags restorer mask",
-			    v + 1);
-		}
-	words_close(&w);
+	for (i = 0, want = 1; rc == 1 && i < SIGACTIONS; i++, want++) {
+		want += want == 9 || want == 19;
+		if (words_next(&w) != 1 || !words_form(&w, 0, "dxxxx", v) ||
+		    v[0] != want)
+			return words_bad(&w, "signal handler (x) flags (x) "
+			    "restorer (x) mask (x)");
+		MSG_FILL(&sa[i], "sigaction flags restorer mask", v + 1);
+	}
 	return rc == -1 ? -1 : 0;
 }
 
@@ -97,23 +91,19 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 		if ((to[i] = msg_part(&m->msgs, &c->base, timer[i].at)) ==
 		    NULL)
 			return -1;
-	rc = words_open(&w, &t->rec, t->proc->pid, "itimers");
-	if (rc == 0)
-		rc = make_never(m, t, "its interval timers are not in the "
+	if ((rc = maketask_words(t, "itimers", &w)) == 0)
+		return make_never(m, t, "its interval timers are not in the "
 		    "snapshot");
-	for (i = 0; i < 3 && rc == 1; i++) {
-		rc = words_next(&w);
-		if (rc != 1 || !words_form(&w, 1, "dd", v) ||
-		    strcmp(w.word[0], timer[i].name) != 0) {
-			rc = words_bad(&w, "real|virtual|prof interval left");
-			break;
-		}
+	for (i = 0; rc == 1 && i < 3; i++) {
+		if (words_next(&w) != 1 || !words_form(&w, 1, "dd", v) ||
+		    strcmp(w.word[0], timer[i].name) != 0)
+			return words_bad(&w,
+			    "real|virtual|prof interval left");
 		msg_fill(to[i], "isec iusec vsec vusec", (uint64_t[]){
 		    v[0] / USEC, v[0] % USEC, v[1] / USEC, v[1] % USEC });
 		if (v[0] == 0 && v[1] != 0)
 			make_since(m, SINCE_ITIMER);
 	}
-	words_close(&w);
 	return rc == -1 ? -1 : 0;
 }
 
@@ -159,14 +149,13 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 	if (MSG_PART(&m->msgs, c, timers) == NULL ||
 	    itimers_set(m, c->timers, t) == -1)
 		return -1;
-	rc = words_open(&w, &t->rec, t->proc->pid, "posix_timers");
+	rc = maketask_words(t, "posix_timers", &w);
 	while (rc != -1 && (rc = words_next(&w)) == 1)
 		if (!words_form(&w, 0, "diidxdddd", v))
-			rc = words_bad(&w, "id clock signal notify value (x) "
+			return words_bad(&w, "id clock signal notify value (x) "
 			    "thread overruns interval left");
-		else if (posix_timer(m, c->timers, t, v) == -1)
-			rc = -1;
-	words_close(&w);
+		else
+			rc = posix_timer(m, c->timers, t, v);
 	return rc;
 }
 
@@ -200,13 +189,12 @@ static void
 loginuid_set(const struct criumake *m, Criu__TaskCore *c,
     const struct maketask *t)
 {
+	const char *s = maketask_text(t, "loginuid");
 	uint64_t v;
-	char *s;
 
-	if ((s = words_text(&t->rec, "loginuid")) != NULL &&
-	    number_parse(s, 'd', &v) && v <= UINT32_MAX && !m->users)
+	if (s != NULL && number_parse(s, 'd', &v) && v <= UINT32_MAX &&
+	    !m->users)
 		MSG_FILL(c, "loginuid", &v);
-	free(s);
 }
 
 /*

@@ -6,7 +6,6 @@
  */
 #include "criumake.h"
 #include "num.h"
-#include "vec.h"
 
 static const char name[] = "seccomp-filters";
 
@@ -84,37 +83,29 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
     uint32_t flags)
 {
 	const size_t first = m->nfilter;
-	struct makefilter *v, swap;
+	struct makefilter swap;
 	struct recfile code;
 	struct words w;
 	uint64_t n[2];
 	size_t i;
 	int rc;
 
-	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	rc = maketask_words(t, name, &w);
 	while (rc != -1 && (rc = words_next(&w)) == 1) {
-		if (!words_form(&w, 0, "dx", n)) {
-			rc = words_bad(&w, "id flags (x)");
-			break;
-		}
+		if (!words_form(&w, 0, "dx", n))
+			return words_bad(&w, "id flags (x)");
 		if (!code_find(m, t, n[0], &code) || code.len == 0 ||
-		    code.len % INSTRUCTION != 0 || asks_another(&code)) {
-			words_close(&w);
+		    code.len % INSTRUCTION != 0 || asks_another(&code))
 			return make_never(m, p, "a seccomp filter %s: cannot "
 			    "be restored",
 			    code.len > 0 && code.len % INSTRUCTION == 0 ?
 			    "that asks another process" :
 			    "is not in the snapshot");
-		}
-		if (VEC_ROOM(m->filter, m->nfilter) == -1) {
-			rc = -1;
-			break;
-		}
-		v = &m->filter[m->nfilter++];
-		*v = (struct makefilter){ code.data, code.len,
-		    (uint32_t)n[1] | flags, false };
+		if (POOL_ADD(&m->pool, m->filter, m->nfilter,
+		    (struct makefilter){ code.data, code.len,
+		    (uint32_t)n[1] | flags, false }) == -1)
+			return -1;
 	}
-	words_close(&w);
 	for (i = 0; i < (m->nfilter - first) / 2; i++) {
 		swap = m->filter[first + i];
 		m->filter[first + i] = m->filter[m->nfilter - 1 - i];

@@ -78,12 +78,11 @@ handlers_read(struct pending *w)
 	uint64_t v[5];
 	int rc;
 
-	rc = words_open(&l, &w->proc->rec, w->proc->proc->pid, "sigaction");
+	rc = maketask_words(w->proc, "sigaction", &l);
 	while (rc != -1 && (rc = words_next(&l)) == 1)
 		if (words_form(&l, 0, "dxxxx", v) && v[0] >= 1 &&
 		    v[0] <= SIGNALS)
 			w->handler[v[0] - 1] = v[1];
-	words_close(&l);
 	return rc;
 }
 

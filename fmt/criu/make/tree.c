@@ -27,7 +27,7 @@ parents_link(struct criumake *m)
 	struct maketask key, **v, **found, *t, *p = &key;
 	size_t i, n;
 
-	if ((v = mem_new(m->nbypid + 1, sizeof(*v))) == NULL)
+	if ((v = pool_new(&m->texts, m->nbypid, sizeof(*v))) == NULL)
 		return -1;
 	for (i = n = 0; i < m->nbypid; i++)
 		if (proc_isprocess(m->bypid[i]->proc))
@@ -45,7 +45,6 @@ parents_link(struct criumake *m)
 		t->sibling = t->parent->child;
 		t->parent->child = t;
 	}
-	free(v);
 	return 0;
 }
 
@@ -117,7 +116,7 @@ order_make(struct criumake *m)
 	struct maketask *t;
 	size_t k;
 
-	m->order = mem_new(m->snap->nproc, sizeof(*m->order));
+	m->order = pool_new(&m->pool, m->snap->nproc, sizeof(*m->order));
 	if (m->order == NULL)
 		return -1;
 	m->root->parent = NULL;
@@ -190,7 +189,7 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 		if (maketask_runs(thread))
 			e.threads[e.n_threads++] = thread->pid;
 	criuimg_add(b, &e.base);
-	msgs_free(&m->msgs);
+	pool_free(&m->msgs);
 	return 0;
 }
 
@@ -209,17 +208,12 @@ timens_write(struct criumake *m)
 	size_t i;
 	int rc;
 
-	rc = words_open(&w, &m->root->rec, m->root->proc->pid, "clocks");
-	for (i = 0; i < 2 && rc == 1; i++) {
-		rc = words_next(&w);
-		if (rc == 0 || (rc == 1 && (!words_form(&w, 1, "d", &v[i]) ||
-		    strcmp(w.word[0], i == 0 ? "monotonic" : "boottime") !=
-		    0)))
-			rc = words_bad(&w, "monotonic|boottime nanoseconds");
-	}
-	words_close(&w);
-	if (rc != 1)
+	if ((rc = maketask_words(m->root, "clocks", &w)) != 1)
 		return rc;
+	for (i = 0; i < 2; i++)
+		if (words_next(&w) != 1 || !words_form(&w, 1, "d", &v[i]) ||
+		    strcmp(w.word[0], i == 0 ? "monotonic" : "boottime") != 0)
+			return words_bad(&w, "monotonic|boottime nanoseconds");
 	mono.sec = v[0] / NSEC;
 	mono.nsec = v[0] % NSEC;
 	boot.sec = v[1] / NSEC;

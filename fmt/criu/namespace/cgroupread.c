@@ -2,7 +2,6 @@
  * Read the cgroups in records: cgroups/directories of snap-linux(6).
  */
 #include "cgroups.h"
-#include "vec.h"
 
 /*
  * Return true if path is a valid cgroup path. It must be absolute and short
@@ -57,7 +56,7 @@ dir_take(struct cgdirs *d, struct words *w)
 	struct cgdir *c;
 	char *s = w->rest, *blank;
 
-	if (VEC_ROOM(d->v, d->n) == -1)
+	if (POOL_ROOM(w->pool, d->v, d->n) == -1)
 		return -1;
 	c = &d->v[d->n];
 	memset(c, 0, sizeof *c);
@@ -83,7 +82,7 @@ prop_take(struct cgdirs *d, struct words *w)
 	struct cgdir *c = d->n == 0 ? NULL : &d->v[d->n - 1];
 	struct cgprop *p;
 
-	if (c != NULL && VEC_ROOM(c->prop, c->nprop) == -1)
+	if (c != NULL && POOL_ROOM(w->pool, c->prop, c->nprop) == -1)
 		return -1;
 	p = c == NULL ? NULL : &c->prop[c->nprop];
 	if (p == NULL || strchr(w->word[0], '/') != NULL ||
@@ -101,21 +100,15 @@ prop_take(struct cgdirs *d, struct words *w)
  * or -1 with errstr set.
  */
 static int
-record_read(struct cgdirs *d, const struct maketask *t)
+record_read(struct cgdirs *d, struct pool *p, const struct maketask *t)
 {
-	struct words *w;
+	struct words w;
 	int rc;
 
-	if (VEC_ROOM(d->file, d->nfile) == -1)
-		return -1;
-	w = &d->file[d->nfile];
-	rc = words_open(w, &t->rec, t->proc->pid, "cgroups/directories");
-	if (rc == 1)
-		d->nfile++;
-	while (rc == 1 && (rc = words_key(w)) == 1)
-		if ((strcmp(w->word[0], "directory") == 0 ? dir_take :
-		    prop_take)(d, w) == -1)
-			rc = -1;
+	rc = words_open(&w, p, &t->rec, t->proc->pid, "cgroups/directories");
+	while (rc != -1 && (rc = words_key(&w)) == 1)
+		rc = (strcmp(w.word[0], "directory") == 0 ? dir_take :
+		    prop_take)(d, &w);
 	return rc;
 }
 
@@ -124,29 +117,13 @@ record_read(struct cgdirs *d, const struct maketask *t)
  * with the root. Return 0, or -1 with errstr set.
  */
 int
-cgdirs_read(struct cgdirs *d, const struct criumake *m)
+cgdirs_read(struct cgdirs *d, struct criumake *m)
 {
 	size_t i;
 
 	for (i = 0; i < m->nbypid; i++)
 		if (m->bypid[i]->part == m->root->part &&
-		    record_read(d, m->bypid[i]) == -1)
+		    record_read(d, &m->pool, m->bypid[i]) == -1)
 			return -1;
 	return 0;
-}
-
-/*
- * Free the cgroups of d.
- */
-void
-cgdirs_free(struct cgdirs *d)
-{
-	size_t i;
-
-	for (i = 0; i < d->n; i++)
-		free(d->v[i].prop);
-	for (i = 0; i < d->nfile; i++)
-		words_close(&d->file[i]);
-	free(d->v);
-	free(d->file);
 }

@@ -14,7 +14,6 @@
  * exist. The root of a hierarchy always exists.
  */
 #include "cgroups.h"
-#include "vec.h"
 
 static const char *const mode_word[] = {
 	[CGROUPS_IGNORE] = "ignore", [CGROUPS_NONE] = "none",
@@ -80,15 +79,12 @@ roots_read(struct criumake *m)
 	t = maketask_beside(m, m->root, "ns/cgroup", "cgroups/roots");
 	if (t == NULL)
 		return 0;
-	if ((rc = words_open(&w, &t->rec, t->proc->pid, "cgroups/roots")) ==
-	    1) {
-		while ((rc = words_key(&w)) == 1 && cgpath_sound(w.rest))
-			prefix_set(m->cgroups, strcmp(w.word[0], "-") == 0 ?
-			    "" : w.word[0], w.rest);
-		rc = rc == 0 ? 1 : words_bad(&w, "hierarchy path");
-	}
-	words_close(&w);
-	return rc;
+	if ((rc = maketask_words(t, "cgroups/roots", &w)) != 1)
+		return rc;
+	while ((rc = words_key(&w)) == 1 && cgpath_sound(w.rest))
+		prefix_set(m->cgroups, strcmp(w.word[0], "-") == 0 ? "" :
+		    w.word[0], w.rest);
+	return rc == 0 ? 1 : words_bad(&w, "hierarchy path");
 }
 
 /*
@@ -130,7 +126,7 @@ cgroups_drop(struct criumake *m)
 
 	for (i = 0; i < m->nbypid; i++)
 		m->bypid[i]->cgset = 0;
-	makecgroup_free(m);
+	m->cgroups = NULL;
 }
 
 /*
@@ -145,7 +141,7 @@ makecgroup_read(struct criumake *m)
 
 	if (m->opts->cgroups == CGROUPS_IGNORE)
 		return 0;
-	if ((m->cgroups = mem_new(1, sizeof *m->cgroups)) == NULL)
+	if ((m->cgroups = pool_new(&m->pool, 1, sizeof *m->cgroups)) == NULL)
 		return -1;
 	if (cgsets_read(m) == -1)
 		return -1;
@@ -163,20 +159,6 @@ bool
 makecgroup_space(const struct criumake *m)
 {
 	return m->cgroups != NULL && m->cgroups->space;
-}
-
-/*
- * Free m->cgroups.
- */
-void
-makecgroup_free(struct criumake *m)
-{
-	if (m->cgroups == NULL)
-		return;
-	cgsets_free(m->cgroups);
-	cgdirs_free(&m->cgroups->dirs);
-	free(m->cgroups);
-	m->cgroups = NULL;
 }
 
 /*

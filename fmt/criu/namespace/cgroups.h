@@ -34,8 +34,6 @@ struct cgdir {			/* a cgroup */
 struct cgdirs {			/* the cgroups in records */
 	struct cgdir	*v;	/* owned */
 	size_t		 n;
-	struct words	*file;	/* owned; records that v borrows from */
-	size_t		 nfile;
 };
 
 struct cgmember {		/* the cgroup of a set in one hierarchy */
@@ -49,7 +47,6 @@ struct cgset {			/* a combination of cgroups that processes
 				   share */
 	struct recfile	 from;	/* borrowed; the file "cgroup" in a record */
 	const struct maketask *first; /* borrowed; first process in the set */
-	char		*text;	/* owned; text that v borrows from */
 	struct cgmember	*v;	/* owned; sorted by list */
 	size_t		 n;
 };
@@ -62,13 +59,11 @@ struct makecgroups {
 };
 
 /* cgroupread.c */
-int		 cgdirs_read(struct cgdirs *d, const struct criumake *m);
-void		 cgdirs_free(struct cgdirs *d);
+int		 cgdirs_read(struct cgdirs *d, struct criumake *m);
 bool		 cgpath_sound(const char *path);
 
 /* cgroupset.c */
 int		 cgsets_read(struct criumake *m);
-void		 cgsets_free(struct makecgroups *c);
 
 /* cgrouptree.c */
 int		 cgtrees_make(struct criumake *m, Criu__Cgroup *e);

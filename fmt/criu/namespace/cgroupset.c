@@ -4,17 +4,15 @@
  */
 #include "cgroups.h"
 #include "state/state.h"
-#include "vec.h"
 #include "bisect.h"
 
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Parse s->from, the content of the file "cgroup" of a record, into s->v and
- * s->text.
+ * Parse s->from, the content of the file "cgroup" of a record, into s->v.
  */
 static int
-members_take(struct cgset *s)
+members_take(struct pool *p, struct cgset *s)
 {
 	struct scan t = scan_begin(s->from.data, s->from.len);
 	struct cgroupline l;
@@ -24,10 +22,10 @@ members_take(struct cgset *s)
 
 	/* each line has two characters that become terminators, a colon and
 	   a newline */
-	if ((at = s->text = mem_new(1, s->from.len + 2)) == NULL)
+	if ((at = pool_new(p, 1, s->from.len + 2)) == NULL)
 		return -1;
 	while (cgroup_next(&t, &l)) {
-		if (VEC_ROOM(s->v, s->n) == -1)
+		if (POOL_ROOM(p, s->v, s->n) == -1)
 			return -1;
 		v = &s->v[s->n++];
 		v->prefix = 0;
@@ -136,11 +134,11 @@ set_find(struct criumake *m, struct maketask *t)
 	t->cgset = (uint32_t)(CGROUP_CRIUS + 1 + i);
 	if (i < c->nset)
 		return 0;
-	if (VEC_ROOM(c->set, c->nset) == -1)
+	if (POOL_ROOM(&m->pool, c->set, c->nset) == -1)
 		return -1;
 	s = &c->set[c->nset++];
 	*s = (struct cgset){ .from = f, .first = t };
-	return members_take(s);
+	return members_take(&m->pool, s);
 }
 
 /*
@@ -181,19 +179,4 @@ cgsets_read(struct criumake *m)
 		if (set_check(m, &c->set[i]) == -1)
 			return -1;
 	return 0;
-}
-
-/*
- * Free the sets of c.
- */
-void
-cgsets_free(struct makecgroups *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->nset; i++) {
-		free(c->set[i].text);
-		free(c->set[i].v);
-	}
-	free(c->set);
 }

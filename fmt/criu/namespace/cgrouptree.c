@@ -3,7 +3,6 @@
  * with their properties.
  */
 #include "cgroups.h"
-#include "vec.h"
 #include "bisect.h"
 
 enum { MAX_CONTROL = 400 };	/* maximum size in bytes of a
@@ -87,7 +86,7 @@ unrecorded_add(struct tree *t)
 			k++;
 		if (k < t->n || strcmp(path, "/") == 0)
 			continue;
-		if (VEC_ADD(t->dir, t->n,
+		if (POOL_ADD(&m->pool, t->dir, t->n,
 		    (struct cgdir){ .list = t->list, .path = path }) == -1)
 			return -1;
 		if (make_note(m, c->set[i].first, NULL, "properties of its "
@@ -111,7 +110,7 @@ dirs_choose(struct tree *t)
 		if (strcmp(l->v[i].list, t->list) != 0 ||
 		    !dir_needed(t, &l->v[i]))
 			continue;
-		if (VEC_ADD(t->dir, t->n, l->v[i]) == -1)
+		if (POOL_ADD(&t->m->pool, t->dir, t->n, l->v[i]) == -1)
 			return -1;
 	}
 	if (unrecorded_add(t) == -1)
@@ -211,7 +210,7 @@ static int
 dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
     const char *name)
 {
-	struct msgs *a = &t->m->msgs;
+	struct pool *a = &t->m->msgs;
 	const struct cgprop *p;
 	Criu__CgroupProp *v;
 	size_t i;
@@ -241,12 +240,12 @@ dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
 static int
 tree_put(const struct tree *t, Criu__CgController *c)
 {
-	struct msgs *a = &t->m->msgs;
+	struct pool *a = &t->m->msgs;
 	Criu__CgroupDir **e;
 	size_t *in, i, k;
 
-	e = msgs_get(a, t->n, sizeof *e);
-	in = msgs_get(a, t->n, sizeof *in);	/* for each cgroup, 1 + the
+	e = pool_new(a, t->n, sizeof *e);
+	in = pool_new(a, t->n, sizeof *in);	/* for each cgroup, 1 + the
 						   index of its parent in
 						   t->dir, or 0 if it has no
 						   parent there */
@@ -280,8 +279,8 @@ names_put(const struct tree *t, Criu__CgController *c)
 
 	for (n = 1, i = 0; t->list[i] != '\0'; i++)
 		n += t->list[i] == ',';
-	rest = msgs_string(&t->m->msgs, t->list);
-	c->cnames = msgs_get(&t->m->msgs, n, sizeof *c->cnames);
+	rest = pool_string(&t->m->msgs, t->list);
+	c->cnames = pool_new(&t->m->msgs, n, sizeof *c->cnames);
 	if (rest == NULL || c->cnames == NULL)
 		return -1;
 	while ((s = strsep(&rest, ",")) != NULL)
@@ -308,15 +307,14 @@ cgtrees_make(struct criumake *m, Criu__Cgroup *e)
 	Criu__CgController *c;
 	struct tree t;
 	size_t i;
-	int rc;
 
 	if ((c = MSG_MANY(&m->msgs, e, controllers, s->n)) == NULL)
 		return -1;
-	for (rc = 0, i = 0; i < s->n && rc == 0; i++) {
+	for (i = 0; i < s->n; i++) {
 		t = (struct tree){ .m = m, .list = s->v[i].list, .at = i };
-		rc = dirs_choose(&t) == -1 || names_put(&t, &c[i]) == -1 ||
-		    tree_put(&t, &c[i]) == -1 ? -1 : 0;
-		free(t.dir);
+		if (dirs_choose(&t) == -1 || names_put(&t, &c[i]) == -1 ||
+		    tree_put(&t, &c[i]) == -1)
+			return -1;
 	}
-	return rc;
+	return 0;
 }

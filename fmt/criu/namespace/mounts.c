@@ -5,7 +5,6 @@
  */
 #include "namespace.h"
 #include "bisect.h"
-#include "vec.h"
 #include "io/gzip/gzip.h"
 
 /*
@@ -54,14 +53,14 @@ files_write(struct criumake *m, const struct makemount *t)
 /*
  * Return the name of external mount t in criu's option --external: its mount
  * point, after the number of its namespace if that is not the namespace of the
- * root process. The caller frees the name. Return NULL with errstr set on
- * error.
+ * root process. Return NULL with errstr set on error.
  */
 static char *
-external_key(const struct makemount *t)
+external_key(struct criumake *m, const struct makemount *t)
 {
-	return t->in->mountsid == MADE_ID ? str_dup(t->point) :
-	    str_printf("%" PRIu32 ":%s", t->in->mountsid, t->point);
+	return t->in->mountsid == MADE_ID ? t->point :
+	    pool_own(&m->pool, str_printf("%" PRIu32 ":%s", t->in->mountsid,
+	    t->point));
 }
 
 /*
@@ -80,14 +79,12 @@ command_report(struct criumake *m)
 	for (i = 0; i < l->n; i++) {
 		if (!l->v[i].external)
 			continue;
-		key = external_key(&l->v[i]);
-		word = key == NULL ? NULL : str_printf("mnt[%s]:%s", key,
-		    l->v[i].outside);
-		free(key);
+		key = external_key(m, &l->v[i]);
+		word = key == NULL ? NULL : pool_own(&m->pool,
+		    str_printf("mnt[%s]:%s", key, l->v[i].outside));
 		if (word == NULL)
 			return -1;
 		make_word(m, "--external", word);
-		free(word);
 	}
 	return 0;
 }
@@ -124,10 +121,9 @@ space_write(struct criumake *m, const struct maketask *in)
 		e.master_id = t->master;
 		e.sb_flags = t->system;
 		e.ext_key = NULL;
-		if (t->external && (e.ext_key = external_key(t)) == NULL)
+		if (t->external && (e.ext_key = external_key(m, t)) == NULL)
 			return -1;
 		criuimg_add(&im->b, &e.base);
-		free(e.ext_key);
 		if (t->code == MAKETMPFS && t->outside == NULL &&
 		    t != m->inside.top && strcmp(t->root, "/") == 0 &&
 		    files_write(m, t) == -1)

@@ -47,7 +47,6 @@ int		 makemount_write(struct criumake *);
 int		 makecgroup_read(struct criumake *);
 bool		 makecgroup_space(const struct criumake *);
 int		 makecgroup_write(struct criumake *);
-void		 makecgroup_free(struct criumake *);
 
 /* spaces.c */
 enum { CRIUS_IDS = 1 }; /* ID of the namespaces and cgroups of criu itself */

@@ -4,7 +4,6 @@
  * of its criu/net.c).
  */
 #include "netspace.h"
-#include "vec.h"
 #include "bisect.h"
 
 enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 }; /* types in criu's sysctl.proto */
@@ -44,35 +43,27 @@ CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
  * Read into *s the settings from the file named file in t's record. Each line
- * is a name, a blank and a value. The caller frees *s with settings_free(),
- * even on failure. Return 0, or -1 with errstr set.
+ * is a name, a blank and a value. p owns the settings. Return 0, or -1 with
+ * errstr set.
  */
 int
-settings_read(struct settings *s, const struct maketask *t, const char *file)
+settings_read(struct settings *s, struct pool *p, const struct maketask *t,
+    const char *file)
 {
 	char *line, *next, *value;
 
 	memset(s, 0, sizeof *s);
-	next = s->text = words_text(&t->rec, file);
+	next = words_text(p, &t->rec, file);
 	while ((line = strsep(&next, "\n")) != NULL) {
 		if ((value = strchr(line, ' ')) == NULL)
 			continue;
 		*value++ = '\0';
-		if (VEC_ADD(s->v, s->n, (struct setting){ line, value }) == -1)
+		if (POOL_ADD(p, s->v, s->n, (struct setting){ line,
+		    value }) == -1)
 			return -1;
 	}
 	SORT(s->v, s->n, setting_cmp);
 	return 0;
-}
-
-/*
- * Free the settings of s.
- */
-void
-settings_free(struct settings *s)
-{
-	free(s->text);
-	free(s->v);
 }
 
 /*

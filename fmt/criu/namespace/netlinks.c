@@ -113,7 +113,7 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 	*all = true;
 	if (!linuxrec_find(&t->rec, "net/links", &f))
 		return 0;
-	rc = settings_read(&peers, t, "net/peers");
+	rc = settings_read(&peers, &m->pool, t, "net/peers");
 	while (rc == 0 && link_next(&f, &l)) {
 		if (link_isgiven(&l) || (l.type != 0 && (!link_leaves(&l) ||
 		    setting_find(&peers, l.name) != NULL)))
@@ -124,7 +124,6 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 		    " has its peer in another namespace" : *l.kind == '\0' ?
 		    "" : " is of kind ", l.type != 0 ? "" : l.kind);
 	}
-	settings_free(&peers);
 	return rc;
 }
 
@@ -165,7 +164,7 @@ link_write(struct criumake *m, struct buf *b, const struct link *l,
 		    conf6), s, 6, l->name);
 	if (rc == 0)
 		criuimg_add(b, &e.base);
-	msgs_free(&m->msgs);
+	pool_free(&m->msgs);
 	return rc;
 }
 
@@ -185,13 +184,12 @@ netlinks_write(struct criumake *m, const struct settings *s)
 	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_NET);
 	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
 		return -1;
-	rc = settings_read(&peers, m->net, "net/peers");
+	rc = settings_read(&peers, &m->pool, m->net, "net/peers");
 	while (rc == 0 && link_next(&f, &l))
 		if (l.type != 0) {
 			rc = link_write(m, &im->b, &l, s);
 			if (rc == 0 && link_leaves(&l))
 				rc = peer_report(m, &peers, &l);
 		}
-	settings_free(&peers);
 	return rc;
 }

@@ -4,7 +4,6 @@
  */
 #include "netspace.h"
 #include "num.h"
-#include "vec.h"
 #include "bisect.h"
 
 /*
@@ -122,10 +121,9 @@ CMP(name_cmp, struct name, index)
 
 /*
  * Set *v to the names of all links, sorted by index, and *n to their number.
- * The caller frees *v, even on failure.
  */
 static int
-names_read(const struct criumake *m, struct name **v, size_t *n)
+names_read(struct criumake *m, struct name **v, size_t *n)
 {
 	struct recfile f;
 	struct link l;
@@ -135,7 +133,7 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 	if (!linuxrec_find(&m->net->rec, "net/links", &f))
 		return 0;
 	while (link_next(&f, &l)) {
-		if (VEC_ROOM(*v, *n) == -1)
+		if (POOL_ROOM(&m->pool, *v, *n) == -1)
 			return -1;
 		(*v)[*n].index = l.index;
 		memcpy((*v)[(*n)++].name, l.name, sizeof l.name);
@@ -174,7 +172,6 @@ queueing_note(struct criumake *m)
 		    found == NULL ? key.name : found->name);
 		rc = lost_note(m, "the queueing discipline", both);
 	}
-	free(name);
 	return rc;
 }
 

@@ -26,7 +26,7 @@ int
 makenet_check(struct criumake *m)
 {
 	struct maketask *t;
-	char *why;
+	const char *why;
 	bool all;
 	int rc;
 
@@ -38,13 +38,9 @@ makenet_check(struct criumake *m)
 		return rc;
 	}
 	t = maketask_beside(m, m->root, "ns/net", "net/why");
-	why = t == NULL ? NULL : words_text(&t->rec, "net/why");
-	if (why != NULL)
-		why[strcspn(why, "\n")] = '\0';
-	rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES, "its net "
+	why = t == NULL ? NULL : maketask_line(t, "net/why");
+	return make_refuse(m, m->root, NULL, WHY_NAMESPACES, "its net "
 	    "namespace%s%s", why == NULL ? "" : ": ", why == NULL ? "" : why);
-	free(why);
-	return rc;
 }
 
 /*
@@ -206,21 +202,13 @@ makenet_write(struct criumake *m)
 	   them */
 	static const char locks[] = "! --mark 0xc114 ";
 	struct settings s;
-	int rc;
 
 	if (m->net == NULL)
 		return 0;
-	rc = settings_read(&s, m->net, "net/settings");
-	if (rc == 0)
-		rc = settings_write(m, &s);
-	if (rc == 0)
-		rc = netlinks_write(m, &s);
-	if (rc == 0)
-		rc = netlost_note(m, &s);
-	settings_free(&s);
-	if (rc == -1)
-		return -1;
-	return saved_write(m, "net/addresses", "ifaddr", ADDRESSES,
+	return settings_read(&s, &m->pool, m->net, "net/settings") == -1 ||
+	    settings_write(m, &s) == -1 || netlinks_write(m, &s) == -1 ||
+	    netlost_note(m, &s) == -1 ||
+	    saved_write(m, "net/addresses", "ifaddr", ADDRESSES,
 	    ADDRESS_BODY, NULL) == -1 ||
 	    saved_write(m, "net/routes", "route", ROUTES, ROUTE_BODY,
 	    route_counts) == -1 ||

@@ -32,7 +32,6 @@ struct setting {		/* a line of net/settings or net/peers */
 };
 
 struct settings {
-	char		*text;	/* owned */
 	struct setting	*v;	/* owned; sorted by name */
 	size_t		 n;
 };
@@ -48,9 +47,8 @@ void		 attribute_text(const uint8_t *p, size_t len,
 		    unsigned int type, char *text, size_t size);
 
 /* netconf.c */
-int		 settings_read(struct settings *s, const struct maketask *t,
-		    const char *file);
-void		 settings_free(struct settings *s);
+int		 settings_read(struct settings *s, struct pool *p,
+		    const struct maketask *t, const char *file);
 int		 sysctls_conf(struct criumake *m, ProtobufCMessage *e,
 		    size_t off, const struct settings *s, int version,
 		    const char *link);

@@ -105,7 +105,7 @@ root_check(struct criumake *m)
 
 	if (!maketask_isinit(m->root) || !is_nested(m))
 		return 0;
-	text = words_text(&m->root->rec, "namespaces");
+	text = maketask_text(m->root, "namespaces");
 	if (text == NULL)
 		return make_refuse(m, m->root, NULL, WHY_NAMESPACES, "it is "
 		    "an init whose namespaces are not in the snapshot");
@@ -127,7 +127,6 @@ root_check(struct criumake *m)
 			rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES,
 			    "its %s namespace", name);
 	}
-	free(text);
 	return rc;
 }
 
@@ -255,18 +254,13 @@ int
 makespaces_write(struct criumake *m)
 {
 	Criu__Utsns uts = CRIU__UTSNS__INIT;
-	int rc;
 
 	if (makenet_write(m) == -1 || users_write(m) == -1)
 		return -1;
 	if (!has_uts(m))
 		return 0;
-	uts.nodename = words_text(&m->root->rec, "hostname");
-	uts.domainname = words_text(&m->root->rec, "domainname");
-	rc = uts.nodename == NULL || uts.domainname == NULL ?
-	    errstr_set("out of memory") : make_message(m, CRIU_UTSNS,
-	    &uts.base, "utsns-%d.img", MADE_UTS);
-	free(uts.nodename);
-	free(uts.domainname);
-	return rc;
+	uts.nodename = maketask_text(m->root, "hostname");
+	uts.domainname = maketask_text(m->root, "domainname");
+	return uts.nodename == NULL || uts.domainname == NULL ? -1 :
+	    make_message(m, CRIU_UTSNS, &uts.base, "utsns-%d.img", MADE_UTS);
 }

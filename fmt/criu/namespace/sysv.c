@@ -9,7 +9,6 @@
  */
 #include "namespace.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -97,33 +96,25 @@ sysv_task(struct criumake *m, const struct maketask *t)
 	struct words w;
 	int rc;
 
-	rc = words_open(&w, &t->rec, t->proc->pid, "sysvipc/shm");
-	if (rc != 1) {
-		words_close(&w);
+	if ((rc = maketask_words(t, "sysvipc/shm", &w)) != 1)
 		return rc;
-	}
 	while ((rc = words_next(&w)) == 1) {
 		if (!words_form(&w, 0, "dxodddddd", v) ||
-		    v[SYSV_ID] > INT32_MAX || v[SYSV_SIZE] > INT64_MAX) {
-			rc = words_bad(&w, "id key (x) mode (octal) size uid "
+		    v[SYSV_ID] > INT32_MAX || v[SYSV_SIZE] > INT64_MAX)
+			return words_bad(&w, "id key (x) mode (octal) size uid "
 			    "gid cuid cgid attached");
-			break;
-		}
 		if (sysv_find(m, v[SYSV_ID]) != NULL)
 			continue;
-		if (m->nsysv == MAX_SEGMENTS) {
-			rc = errstr_set("more than %d System V shared "
+		if (m->nsysv == MAX_SEGMENTS)
+			return errstr_set("more than %d System V shared "
 			    "memory segments", MAX_SEGMENTS);
-			break;
-		}
-		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
-			break;
+		if (POOL_ROOM(&m->pool, m->sysv, m->nsysv) == -1)
+			return -1;
 		o = &m->sysv[m->nsysv++];
 		memset(o, 0, sizeof *o);
 		memcpy(o->v, v, sizeof v);
 		o->proc = sysv_content(m, t, v[SYSV_ID]);
 	}
-	words_close(&w);
 	return rc == -1 ? -1 : sysv_count(m, t);
 }
 
@@ -288,10 +279,9 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 	struct words w;
 	int rc;
 
-	rc = words_open(&w, &t->rec, t->proc->pid, "sysvipc/limits");
+	rc = maketask_words(t, "sysvipc/limits", &w);
 	while (rc != -1 && (rc = words_next(&w)) == 1)
 		rc = limit_line(&w, e);
-	words_close(&w);
 	return rc;
 }
 
@@ -349,8 +339,7 @@ makesysv_write(struct criumake *m)
 {
 	struct made *im;
 	size_t i;
-	char *ns;
-	int rc;
+	const char *ns;
 
 	if (!makesysv_space(m))
 		return 0;
@@ -363,11 +352,9 @@ makesysv_write(struct criumake *m)
 		if (m->sysv[i].used &&
 		    segment_write(m, &m->sysv[i], im) == -1)
 			return -1;
-	ns = words_text(&m->root->rec, "ns/ipc");
-	rc = ns == NULL || strcmp(ns, IPC_FIRST) != 0 ? 0 : make_note(m,
+	ns = maketask_text(m->root, "ns/ipc");
+	return ns == NULL || strcmp(ns, IPC_FIRST) != 0 ? 0 : make_note(m,
 	    m->root, NULL, "it is restored in an IPC namespace of its own, "
 	    "with its System V shared memory, but without semaphores and "
 	    "queues");
-	free(ns);
-	return rc;
 }

@@ -271,11 +271,10 @@ makespace_write(struct criumake *m)
 			return -1;
 		if (t == NULL)
 			continue;
-		rc = words_open(&w, &t->rec, t->proc->pid, kind[i].name);
+		rc = maketask_words(t, kind[i].name, &w);
 		while (rc != -1 && (rc = words_next(&w)) == 1)
 			rc = kind[i].take(m, t, &w, im == NULL ? NULL :
 			    &im->b);
-		words_close(&w);
 	}
 	return rc;
 }
@@ -293,8 +292,7 @@ makespace_read(struct criumake *m)
 	enum { NAMES = sizeof name / sizeof *name };
 	const struct maketask *t;
 	size_t i, n;
-	char *why;
-	int rc;
+	const char *why;
 
 	/* for an init an IPC namespace counts even if it is empty */
 	n = is_inits(m->root) ? NAMES : NAMES - 1;
@@ -303,11 +301,7 @@ makespace_read(struct criumake *m)
 	if (m->space != NULL || (t = maketask_beside(m, m->root, "ns/ipc",
 	    "sysvipc/why")) == NULL)
 		return 0;
-	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)
-		return errstr_set("out of memory");
-	why[strcspn(why, "\n")] = '\0';
-	rc = make_refuse(m, t, NULL, WHY_SYSV, "its System V objects cannot be "
+	return (why = maketask_line(t, "sysvipc/why")) == NULL ? -1 :
+	    make_refuse(m, t, NULL, WHY_SYSV, "its System V objects cannot be "
 	    "read: %s", why);
-	free(why);
-	return rc;
 }

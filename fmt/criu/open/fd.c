@@ -153,7 +153,7 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 	size_t n;
 	int rc;
 
-	path = words_text(&t->rec, name);
+	path = maketask_text(t, name);
 	n = path == NULL ? 0 : path_stem(path);
 	rc = 0;
 	if (n > 0 && *path == '/' && path[n] != '\0') {
@@ -166,7 +166,6 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 		rc = make_never(m, t, "its %s is %s: cannot be restored", name,
 		    n == 0 ? "not known" :
 		    path);
-	free(path);
 	return rc == -1 ? -1 : 0;
 }
 

@@ -23,7 +23,7 @@ open_write(struct criumake *m, struct makeopen *f)
 	if (k->write != NULL && k->write(m, f, msg) == -1)
 		return -1;
 	makeopen_entry(m, f, k->fd, k->entry, f->id, msg);
-	msgs_free(&m->msgs);
+	pool_free(&m->msgs);
 	return 0;
 }
 

@@ -4,7 +4,6 @@
  */
 #include "open.h"
 #include "bisect.h"
-#include "vec.h"
 
 /*
  * Return the embedded file with inode ino on device dev, or NULL if there is
@@ -201,7 +200,7 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 		return 0;
 	}
 	if (content_check(m, content) == -1 ||
-	    VEC_ROOM(m->ghost, m->nghost) == -1)
+	    POOL_ROOM(&m->pool, m->ghost, m->nghost) == -1)
 		return -1;
 	m->ghost[m->nghost++] = (struct makeghost){ n->dev, n->ino, NULL };
 	*id = (uint32_t)m->nghost;

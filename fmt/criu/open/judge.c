@@ -5,7 +5,6 @@
  */
 #include "calls.h"
 #include "bisect.h"
-#include "vec.h"
 #include "open.h"
 
 #include <fcntl.h>
@@ -170,20 +169,18 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const struct makekind *k = makekind_get(f);
 	const char *what;
-	char *comm = NULL;
 	int rc;
 
 	what = f->type == KIND_INET ? "an IP socket" :
 	    k->why == WHY_OTHER ? NULL : k->never;
 	if (f->type == KIND_IO_URING)
-		what = criu_uring(comm = words_text(&t->rec, "comm"));
+		what = criu_uring(maketask_line(t, "comm"));
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
 	rc = make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
 	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
-	free(comm);
 	return rc;
 }
 
@@ -239,7 +236,8 @@ makejudge_opens(struct criumake *m)
 			    (why = open_obstacle(m, m->open[i])) == NULL)
 				continue;
 			m->open[i]->kind = open_kind(m, m->open[i]);
-			if ((m->open[i]->why = str_dup(why)) == NULL)
+			m->open[i]->why = pool_string(&m->pool, why);
+			if (m->open[i]->why == NULL)
 				return -1;
 			again = true;
 		}

@@ -39,16 +39,14 @@ space_find(const char *name)
 static bool
 is_inside(const struct maketask *t, const struct makeopen *f)
 {
-	char name[32], want[64], *text;
-	bool same;
+	char name[32], want[64];
+	const char *text;
 
 	snprintf(name, sizeof name, "ns/%s", f->space);
 	snprintf(want, sizeof want, "%s:[%" PRIu64 "]", f->space,
 	    f->v[OK_INO][0]);
-	text = words_text(&t->rec, name);
-	same = text != NULL && strcmp(text, want) == 0;
-	free(text);
-	return same;
+	text = maketask_text(t, name);
+	return text != NULL && strcmp(text, want) == 0;
 }
 
 /*

@@ -4,7 +4,6 @@
  */
 #include "open.h"
 #include "bisect.h"
-#include "vec.h"
 
 enum {
 	PIECE = 32768, /* maximum number of bytes of a stream to put in one
@@ -24,7 +23,7 @@ makequeue_use(struct criumake *m)
 	struct makeopen *o, **todo;
 	size_t i, n, passed;
 
-	if ((todo = mem_new(m->nopen + 1, sizeof *todo)) == NULL)
+	if ((todo = pool_new(&m->texts, m->nopen, sizeof *todo)) == NULL)
 		return -1;
 	for (n = i = 0; i < m->nopen; i++)
 		if (m->open[i]->used)
@@ -40,7 +39,6 @@ makequeue_use(struct criumake *m)
 			todo[n++] = o;
 		}
 	}
-	free(todo);
 	return 0;
 }
 
@@ -88,7 +86,7 @@ turn_take(struct criumake *m, struct makeopen *f)
 	if (n == 0 || f->turn || !f->present || f->awaited > 0 ||
 	    !makeopen_written(f))
 		return 0;
-	if (VEC_ADD(m->turn, m->nturn, f) == -1)
+	if (POOL_ADD(&m->pool, m->turn, m->nturn, f) == -1)
 		return -1;
 	f->turn = true;
 	return 0;
@@ -261,7 +259,7 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 	for (k = *next; k < passed && l[k].v[PASSED_PACKET] == nth; k++)
 		scm.n_rights++;
 	scm.type = RIGHTS;
-	scm.rights = mem_new(scm.n_rights, sizeof *scm.rights);
+	scm.rights = pool_new(&m->texts, scm.n_rights, sizeof *scm.rights);
 	if (scm.rights == NULL)
 		return -1;
 	for (k = 0; k < scm.n_rights; k++)
@@ -281,7 +279,6 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 		data += len;
 		n -= len;
 	} while (n > 0);
-	free(scm.rights);
 	return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "bisect.h"
 #include "open.h"
 #include "elf/elf.h"
-#include "vec.h"
 
 #include <fcntl.h>
 
@@ -36,16 +35,10 @@ makereg_path(struct criumake *m, const struct maketask *in, const char *path,
     uint32_t *id)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
-	char *copy;
-	int rc;
 
-	if ((copy = str_dup(path)) == NULL)
-		return -1;
 	r.id = *id = ++m->lastid;
-	r.name = copy;
-	rc = reg_add(m, &r, in, NULL);
-	free(copy);
-	return rc;
+	r.name = (char *)(uintptr_t)path;
+	return reg_add(m, &r, in, NULL);
 }
 
 /*
@@ -91,11 +84,10 @@ gone_add(struct criumake *m, Criu__RegFile *r, const struct maketask *in,
 		    makeghost_add(m, id, content, n) == -1)
 			return -1;
 		g = &m->ghost[m->nghost - 1];
-		if (asprintf(&g->name, "%s.cr.%zx.ghost", name,
-		    m->nghost) == -1) {
-			g->name = NULL;
-			return errstr_set("out of memory");
-		}
+		g->name = pool_own(&m->pool, str_printf("%s.cr.%zx.ghost",
+		    name, m->nghost));
+		if (g->name == NULL)
+			return -1;
 	}
 	r->name = g->name;
 	rc = reg_add(m, r, in, f);
@@ -168,15 +160,13 @@ static struct proc *
 mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 {
 	struct proc *content;
-	char *exe;
+	const char *exe;
 
 	if ((content = makereg_content(m, v->dev, v->ino)) != NULL)
 		return content;
-	exe = words_text(&t->rec, "exe");
-	if (exe != NULL && strcmp(exe, v->name) == 0 && t->proc->text != NULL)
-		content = t->proc;
-	free(exe);
-	return content;
+	exe = maketask_text(t, "exe");
+	return exe != NULL && strcmp(exe, v->name) == 0 &&
+	    t->proc->text != NULL ? t->proc : NULL;
 }
 
 /*
@@ -222,22 +212,19 @@ CMP(mapmount_cmp, struct mapmount, start)
  * Read the mounts of the files that t has mapped into t->mapmount.
  */
 static int
-mapmounts_read(struct maketask *t)
+mapmounts_read(struct criumake *m, struct maketask *t)
 {
 	struct words w;
 	uint64_t n[2];
 	int rc;
 
-	rc = words_open(&w, &t->rec, t->proc->pid, "mounts/maps");
+	rc = maketask_words(t, "mounts/maps", &w);
 	while (rc != -1 && (rc = words_next(&w)) == 1)
 		if (!words_form(&w, 0, "xd", n))
-			rc = words_bad(&w, "address (x) mount");
-		else if (VEC_ROOM(t->mapmount, t->nmapmount) == -1)
-			rc = -1;
+			return words_bad(&w, "address (x) mount");
 		else
-			t->mapmount[t->nmapmount++] = (struct mapmount){
-			    .start = n[0], .mount = n[1] };
-	words_close(&w);
+			rc = POOL_ADD(&m->pool, t->mapmount, t->nmapmount,
+			    (struct mapmount){ n[0], n[1] });
 	SORT(t->mapmount, t->nmapmount, mapmount_cmp);
 	return rc == -1 ? -1 : 0;
 }
@@ -247,11 +234,12 @@ mapmounts_read(struct maketask *t)
  * if it is unknown. Return 0, or -1 with errstr set.
  */
 static int
-mapped_mount(struct maketask *t, const struct vma *v, uint64_t *mount)
+mapped_mount(struct criumake *m, struct maketask *t, const struct vma *v,
+    uint64_t *mount)
 {
 	const struct mapmount *found;
 
-	if (t->mapmount == NULL && mapmounts_read(t) == -1)
+	if (t->mapmount == NULL && mapmounts_read(m, t) == -1)
 		return -1;
 	found = FIND(t->mapmount, t->nmapmount, start, v->start);
 	*mount = found == NULL ? 0 : found->mount;
@@ -287,8 +275,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	    (rc = gone_check(m, t, v, content)) != 1)
 		return rc;
 	r.id = x->id = ++m->lastid;
-	r.name = linked != NULL ? str_dup(linked->path) :
-	    mem_dup(v->name, n);
+	r.name = linked != NULL ? linked->path :
+	    pool_dup(&m->texts, v->name, n);
 	if (r.name == NULL)
 		return -1;
 	r.has_ext = r.ext = linked != NULL;
@@ -301,16 +289,10 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		r.build_id = words;
 		r.n_build_id = build_id(im, words);
 	}
-	rc = 1;
-	if (gone && linked == NULL) {
-		if (gone_add(m, &r, x->mounts, NULL, content,
-		    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
-		    .mode = S_IFREG | 0755 }) == -1)
-			rc = -1;
-	} else if (reg_add(m, &r, x->mounts, NULL) == -1)
-		rc = -1;
-	free(r.name);
-	return rc;
+	rc = gone && linked == NULL ? gone_add(m, &r, x->mounts, NULL, content,
+	    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
+	    .mode = S_IFREG | 0755 }) : reg_add(m, &r, x->mounts, NULL);
+	return rc == -1 ? -1 : 1;
 }
 
 /*
@@ -328,7 +310,7 @@ makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	int rc;
 
 	*id = 0;
-	if (mapped_mount(t, v, &mount) == -1)
+	if (mapped_mount(m, t, v, &mount) == -1)
 		return -1;
 	if (makemount_lacks(m, mount))
 		return make_unmapped(m, t, v, WHY_OTHER,
@@ -341,12 +323,12 @@ makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 		*id = f->id;
 		return f->id != 0;
 	}
-	if (VEC_ROOM(m->regfile, m->nregfile) == -1)
+	if (POOL_ROOM(&m->pool, m->regfile, m->nregfile) == -1)
 		return -1;
 	f = &m->regfile[m->nregfile];
 	*f = (struct makeregfile){ .dev = v->dev, .ino = v->ino,
 	    .mounts = in };
-	if ((f->path = str_dup(v->name)) == NULL)
+	if ((f->path = pool_string(&m->pool, v->name)) == NULL)
 		return -1;
 	m->nregfile++;
 	if ((rc = mapped_add(m, t, v, f)) == 1)

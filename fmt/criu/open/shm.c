@@ -4,7 +4,6 @@
  */
 #include "open.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -29,8 +28,8 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 		return NULL;
 	if ((o = SEEK(m->shm, m->nshm, x->proc == p)) != NULL)
 		return o;
-	return VEC_ADD(m->shm, m->nshm, (struct makeshm){ .proc = p,
-	    .user = user }) == -1 ? NULL : &m->shm[m->nshm - 1];
+	return POOL_ADD(&m->pool, m->shm, m->nshm, (struct makeshm){
+	    .proc = p, .user = user }) == -1 ? NULL : &m->shm[m->nshm - 1];
 }
 
 /*
@@ -69,10 +68,10 @@ makeshm_huge(uint64_t bytes)
 
 /*
  * Return a copy of the name that memfd_create(2) gave to shared memory o, or
- * NULL if memory runs out. The caller frees it.
+ * NULL if memory runs out.
  */
 static char *
-shm_name(const struct makeshm *o)
+shm_name(struct criumake *m, const struct makeshm *o)
 {
 	static const char prefix[] = "/memfd:";
 	const char *s = o->proc->embedded->path;
@@ -80,7 +79,7 @@ shm_name(const struct makeshm *o)
 
 	if (strncmp(s, prefix, sizeof prefix - 1) == 0)
 		head = sizeof prefix - 1;
-	return mem_dup(s + head, n - head);
+	return pool_dup(&m->texts, s + head, n - head);
 }
 
 /*
@@ -160,7 +159,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 
 	if (makeshm_content(m, o->proc, shmid) == -1)
 		return -1;
-	if ((e.name = shm_name(o)) == NULL)
+	if ((e.name = shm_name(m, o)) == NULL)
 		return -1;
 	maketask_status(o->user, "Uid", 10, uid, 2);
 	maketask_status(o->user, "Gid", 10, gid, 2);
@@ -178,7 +177,6 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	e.shmid = shmid;
 	e.inode_id = id;
 	criuimg_add(memfd, &e.base);
-	free(e.name);
 	return 0;
 }
 

@@ -51,10 +51,12 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 static bool
 has_drops(const struct criumake *m, const char *name)
 {
-	char *text, *line, *next;
+	struct pool p = { 0 };
+	char *line, *next;
 	bool found, lock;
 
-	next = text = words_text(&m->net->rec, name);
+	/* not in m->texts: this is called for each connection */
+	next = words_text(&p, &m->net->rec, name);
 	found = lock = false;
 	while (!found && (line = strsep(&next, "\n")) != NULL) {
 		if (strncmp(line, "table ", 6) == 0)
@@ -63,7 +65,7 @@ has_drops(const struct criumake *m, const char *name)
 		    (strcasestr(line, "drop") != NULL ||
 		    strcasestr(line, "reject") != NULL);
 	}
-	free(text);
+	pool_free(&p);
 	return found;
 }
 
@@ -94,22 +96,20 @@ static int
 lock_find(struct criumake *m)
 {
 	static const char before[] = "nft CRIU-";
-	const char *name;
-	char *s;
+	const char *s;
 	size_t i;
 
 	for (i = 0; i < m->norder && m->lock == NULL; i++) {
-		if ((s = words_text(&m->order[i]->rec, "netlock")) == NULL)
+		if ((s = maketask_line(m->order[i], "netlock")) == NULL)
 			continue;
-		s[strcspn(s, "\n")] = '\0';
-		name = strcmp(s, "iptables") == 0 ? "" :
-		    strncmp(s, before, sizeof before - 1) == 0 ?
-		    s + sizeof before - 1 : NULL;
-		if (name != NULL)
-			m->lock = strdup(name);
-		free(s);
-		if (name != NULL && m->lock == NULL)
-			return errstr_set("out of memory");
+		if (strcmp(s, "iptables") == 0)
+			s = "";
+		else if (strncmp(s, before, sizeof before - 1) == 0)
+			s += sizeof before - 1;
+		else
+			continue;
+		if ((m->lock = pool_string(&m->pool, s)) == NULL)
+			return -1;
 	}
 	return 0;
 }
@@ -139,10 +139,8 @@ maketcp_judge(struct criumake *m)
 	}
 	if (any && i == m->nopen && !m->opts->tcp_close)
 		m->need |= CRIU_TCP_ESTABLISHED;
-	else {
-		free(m->lock);
+	else
 		m->lock = NULL;
-	}
 	return 0;
 }
 

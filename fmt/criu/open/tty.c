@@ -4,7 +4,6 @@
  */
 #include "open.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <sys/sysmacros.h>
 
@@ -294,7 +293,7 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 		return -1;
 	if (SEEK(m->tty, m->ntty, *x == p->tty_info_id) != NULL)
 		return 0;
-	if (VEC_ADD(m->tty, m->ntty, p->tty_info_id) == -1)
+	if (POOL_ADD(&m->pool, m->tty, m->ntty, p->tty_info_id) == -1)
 		return -1;
 	return info_add(m, f, k, p->tty_info_id);
 }

@@ -20,7 +20,7 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 
 	if (f->namelen == 0 || f->name[0] == '\0')
 		return 0;
-	if ((dir = msgs_get(&m->msgs, PATH_MAX, 1)) == NULL)
+	if ((dir = pool_new(&m->msgs, PATH_MAX, 1)) == NULL)
 		return -1;
 	(void)makeopen_dir(f, dir, PATH_MAX);
 	/* only if necessary: criu cannot change the mount namespace of a
