@@ -268,27 +268,21 @@ struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* address of the first byte */
 	uint64_t	 len; /* length in bytes, a multiple of the page size */
 	uint64_t	 off;	/* offset in the pages image or, after
-				   pagemap_open(), in the source that contains
-				   this image; valid if PE_PRESENT is set */
+				   pagemap_open(), in src; valid if PE_PRESENT
+				   is set */
 	unsigned int	 flags;	/* bits of enum criu_page */
+	struct source	*src;	/* borrowed; set by pagemap_open(): source of
+				   the pages; NULL unless PE_PRESENT is set */
 };
 
-struct pagemap {		/* a pagemap image, with the images it is
-				   stacked on */
-	const struct imgdir *dir; /* borrowed; directory of the image */
-	char		*name;	/* owned; name of the image */
+struct pagemap {		/* a pagemap image */
 	uint64_t	 page;	/* page size in bytes */
 	uint32_t	 id;	/* the number N in pages-N.img */
 	struct pages	*v;	/* owned; sorted by address, without overlaps */
 	size_t		 n;
 	struct blocks	 blocks; /* of the pages image, until pagemap_open()
 				    returns */
-	struct source	*src;	/* borrowed; source of the pages; NULL: no
-				   page is present */
-	struct pagemap	*parent; /* owned; NULL: no parent is needed */
 };
-
-typedef int	(*pages_fn)(void *, const struct pages *, struct source *);
 
 int		 pagemap_parse(struct pagemap **out, const char *name,
 		    const void *data, size_t len, uint64_t page,
@@ -296,9 +290,6 @@ int		 pagemap_parse(struct pagemap **out, const char *name,
 int		 pagemap_open(struct pagemap **out, struct snap *s,
 		    const struct imgdir *dir, const char *name, uint64_t page);
 size_t		 pagemap_behind(const struct pagemap *m, uint64_t addr);
-int		 pagemap_where(const struct pagemap *m, uint64_t addr,
-		    struct pages *w, struct source **src);
-int		 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg);
 void		 pagemap_free(struct pagemap *m);
 void		 pagemap_begin(struct buf *b, uint32_t id);
 void		 pagemap_put(struct buf *b, const struct pages *p,

@@ -30,6 +30,7 @@ pages_flags(const struct pagemap *m, struct pages *p, const struct criuimg *im,
 	if (e->has_in_parent && e->in_parent)
 		p->flags |= PE_PARENT;
 	p->off = m->blocks.len;
+	p->src = NULL;
 	if (p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT | PE_ALIGNED) ||
 	    (!(p->flags & PE_PRESENT) && (e->has_blocks ||
 	    p->flags & PE_ALIGNED)))
@@ -138,73 +139,75 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 }
 
 /*
- * Set errstr to say which entry of m has pages beyond the end of the pages
- * image. size is the size of that image in bytes. Entry 1 is the head of the
- * pagemap, so the entry at index i has number i + 2.
+ * Set errstr to say which entry of m, the pagemap image called name in dir, has
+ * pages beyond the end of the pages image. size is the size of that image in
+ * bytes. Entry 1 is the head of the pagemap, so the entry at index i has number
+ * i + 2. Return -1.
  */
-static void
-pages_short(const struct pagemap *m, uint64_t size)
+static int
+pages_short(const struct pagemap *m, const struct imgdir *dir,
+    const char *name, uint64_t size)
 {
 	uint64_t end;
 	size_t i;
 
-	if (!blocks_plain(&m->blocks)) {
-		errstr_set("%s/%s: compressed pages end at byte %ju of "
-		    "pages-%u.img, which is only %ju bytes long",
-		    m->dir->path, m->name, (uintmax_t)m->blocks.stored, m->id,
-		    (uintmax_t)size);
-		return;
-	}
+	if (!blocks_plain(&m->blocks))
+		return errstr_set("%s/%s: compressed pages end at byte %ju of "
+		    "pages-%u.img, which is only %ju bytes long", dir->path,
+		    name, (uintmax_t)m->blocks.stored, m->id, (uintmax_t)size);
 	for (i = 0, end = 0; i < m->n; i++) {
 		end = m->v[i].off + m->v[i].len;
 		if (m->v[i].flags & PE_PRESENT && end > size)
 			break;
 	}
-	errstr_set("%s/%s: entry %zu: pages end at byte %ju of "
-	    "pages-%u.img, which is only %ju bytes long", m->dir->path,
-	    m->name, i + 2, (uintmax_t)end, m->id, (uintmax_t)size);
+	return errstr_set("%s/%s: entry %zu: pages end at byte %ju of "
+	    "pages-%u.img, which is only %ju bytes long", dir->path, name,
+	    i + 2, (uintmax_t)end, m->id, (uintmax_t)size);
 }
 
 /*
- * Open the pages image of m, unless no pages are present. Fail if the image is
- * smaller than the pagemap requires: criu would loop forever on it. Fail also
- * if its size is not a multiple of the page size, although no page is
- * compressed: such an image is damaged.
+ * Open the pages image of m, the pagemap image called name in dir, unless no
+ * pages are present. Fail if the image is smaller than the pagemap requires:
+ * criu would loop forever on it. Fail also if its size is not a multiple of the
+ * page size, although no page is compressed: such an image is damaged.
  */
 static int
-pages_open(struct pagemap *m, struct snap *s)
+pages_open(struct pagemap *m, struct snap *s, const struct imgdir *dir,
+    const char *name)
 {
+	const bool plain = blocks_plain(&m->blocks);
 	struct imgsource src;
-	char name[32];
+	char file[32];
 	size_t i;
 
 	if (m->blocks.len == 0)
 		return 0;
-	snprintf(name, sizeof name, "pages-%u.img", m->id);
-	if (imgdir_source(m->dir, name, s, &src) != 1)
-		return errstr_wrap("cannot open the pages of %s", m->name);
-	if (blocks_plain(&m->blocks) && src.size % m->page != 0)
+	snprintf(file, sizeof file, "pages-%u.img", m->id);
+	if (imgdir_source(dir, file, s, &src) != 1)
+		return errstr_wrap("cannot open the pages of %s", name);
+	if (plain && src.size % m->page != 0)
 		return errstr_set("%s/%s: size of %ju bytes is not a multiple "
-		    "of the page size", m->dir->path, name,
-		    (uintmax_t)src.size);
-	if (src.size < m->blocks.stored) {
-		pages_short(m, src.size);
+		    "of the page size", dir->path, file, (uintmax_t)src.size);
+	if (src.size < m->blocks.stored)
+		return pages_short(m, dir, name, src.size);
+	if (!plain) {
+		src.src = blocks_source(s, &m->blocks, &src);
+		src.loc = 0;
+	}
+	if (src.src == NULL)
 		return -1;
-	}
-	if (!blocks_plain(&m->blocks)) {
-		m->src = blocks_source(s, &m->blocks, &src);
-		return m->src == NULL ? -1 : 0;
-	}
 	for (i = 0; i < m->n; i++)
-		m->v[i].off += src.loc;
-	m->src = src.src;
+		if (m->v[i].flags & PE_PRESENT) {
+			m->v[i].off += src.loc;
+			m->v[i].src = src.src;
+		}
 	return 0;
 }
 
 /*
- * Read pagemap-NAME.img in directory dir into m, without the pagemaps of its
- * parents. Return 1 on success, 0 if there is no such image, or -1 with errstr
- * set.
+ * Read the pagemap image called name in directory dir into m, without the
+ * pagemaps of its parents. Return 1 on success, 0 if there is no such image, or
+ * -1 with errstr set.
  */
 static int
 pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
@@ -213,83 +216,153 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 	struct criuimg im;
 	int rc;
 
-	m->dir = dir;
-	if ((m->name = str_printf("pagemap-%s.img", name)) == NULL)
-		return -1;
-	rc = criuimg_open(&im, dir, m->name, CRIU_PAGEMAP);
+	rc = criuimg_open(&im, dir, name, CRIU_PAGEMAP);
 	if (rc == 1 && (pagemap_entries(m, &im) == -1 ||
-	    pages_open(m, s) == -1))
+	    pages_open(m, s, dir, name) == -1))
 		rc = -1;
 	criuimg_close(&im);
 	return rc;
 }
 
 /*
- * Return the index of the first entry of m whose pages are in the parent, or
- * m->n if there is none.
+ * Append *p to m. If it continues the last entry of m, extend that entry.
  */
-static size_t
-first_inherited(const struct pagemap *m)
+static int
+pages_add(struct pagemap *m, const struct pages *p)
 {
+	struct pages *last = m->n == 0 ? NULL : &m->v[m->n - 1];
+
+	if (last != NULL && last->flags == p->flags && last->src == p->src &&
+	    last->addr + last->len == p->addr &&
+	    (p->src == NULL || last->off + last->len == p->off)) {
+		last->len += p->len;
+		return 0;
+	}
+	return VEC_ADD(m->v, m->n, *p);
+}
+
+/*
+ * Append to m entries for the pages of p, which are in the parent. up is the
+ * parent's pagemap. Return 0, or -1 with errstr set.
+ */
+static int
+pages_inherit(struct pagemap *m, const struct pages *p,
+    const struct pagemap *up)
+{
+	const uint64_t end = p->addr + p->len;
+	const struct pages *q;
+	struct pages w;
 	size_t i;
 
-	for (i = 0; i < m->n; i++)
-		if (m->v[i].flags & PE_PARENT)
-			break;
-	return i;
+	for (w.addr = p->addr; w.addr < end; w.addr += w.len) {
+		i = pagemap_behind(up, w.addr);
+		q = &up->v[i];
+		if (i == up->n || q->addr > w.addr)
+			return errstr_set("no entry for address %jx, which a "
+			    "child pagemap expects to find here",
+			    (uintmax_t)w.addr);
+		w = (struct pages){ w.addr, q->addr + q->len - w.addr,
+		    q->off + (w.addr - q->addr), q->flags, q->src };
+		if (w.len > end - w.addr)
+			w.len = end - w.addr;
+		if (pages_add(m, &w) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Replace the entries of m for pages in the parent with entries for where these
+ * pages are. up is the parent's pagemap. Return 0, or -1 with errstr set.
+ */
+static int
+pagemap_inherit(struct pagemap *m, const struct pagemap *up)
+{
+	const struct pagemap own = *m;
+	size_t i;
+	int rc;
+
+	m->v = NULL;
+	m->n = 0;
+	for (rc = 0, i = 0; i < own.n && rc == 0; i++)
+		rc = own.v[i].flags & PE_PARENT ? pages_inherit(m, &own.v[i],
+		    up) : pages_add(m, &own.v[i]);
+	free(own.v);
+	return rc;
+}
+
+/*
+ * Find the pages of m, the pagemap image called name in directory dir, that are
+ * in the parent of dir, in its parent, and so on.
+ */
+static int
+pagemap_resolve(struct pagemap *m, struct snap *s, const struct imgdir *dir,
+    const char *name)
+{
+	struct pagemap up = { .page = m->page };
+	size_t i;
+	int rc;
+
+	for (i = 0; i < m->n && !(m->v[i].flags & PE_PARENT); i++)
+		continue;
+	if (i == m->n)
+		return 0;
+	if (dir->parent == NULL)
+		return errstr_set("%s/%s: entry %zu: pages should be in the "
+		    "parent, but %s", dir->path, name, i + 2, dir->why != NULL ?
+		    dir->why : "there is no link to it");
+	rc = pagemap_load(&up, s, dir->parent, name);
+	if (rc == 0)
+		rc = errstr_set("%s/%s: entry %zu: pages should be in the "
+		    "parent, but there is no %s/%s", dir->path, name, i + 2,
+		    dir->parent->path, name);
+	if (rc == 1)
+		rc = pagemap_resolve(&up, s, dir->parent, name);
+	if (rc == 0 && (rc = pagemap_inherit(m, &up)) == -1)
+		errstr_wrap("%s/%s", dir->parent->path, name);
+	free(up.blocks.v);
+	free(up.v);
+	return rc;
 }
 
 /*
  * Read pagemap-NAME.img in directory dir, and those pagemaps of its parents
  * that it needs. name is a process ID or, for shared memory, "shmem-ID". page
  * is the page size in bytes. Make the pages images sources of s. Set *out to
- * the pagemap, which the caller frees with pagemap_free(), even on failure.
- * Return 1 on success, 0 if there is no such image, or -1 with errstr set.
+ * the pagemap, with an entry for all pages that are consecutive in one source;
+ * PE_PARENT is not set. The caller frees *out with pagemap_free(), even on
+ * failure. Return 1 on success, 0 if there is no such image, or -1 with errstr
+ * set.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
     const char *name, uint64_t page)
 {
-	struct pagemap **m, *child;
+	char *file;
 	int rc;
 
-	*out = child = NULL;
-	for (m = out;; m = &child->parent, dir = dir->parent) {
-		if ((*m = mem_new(1, sizeof **m)) == NULL)
-			return -1;
-		(*m)->page = page;
-		rc = pagemap_load(*m, s, dir, name);
-		if (rc == 0 && child != NULL)
-			return errstr_set("%s/%s: entry %zu: pages should "
-			    "be in the parent, but there is no %s/%s",
-			    child->dir->path, child->name,
-			    first_inherited(child) + 2, dir->path, (*m)->name);
-		if (rc != 1 || first_inherited(*m) == (*m)->n)
-			return rc;
-		child = *m;
-		if (dir->parent == NULL)
-			return errstr_set("%s/%s: entry %zu: pages should "
-			    "be in the parent, but %s", dir->path, child->name,
-			    first_inherited(child) + 2, dir->why != NULL ?
-			    dir->why : "there is no link to it");
-	}
+	if ((*out = mem_new(1, sizeof **out)) == NULL ||
+	    (file = str_printf("pagemap-%s.img", name)) == NULL)
+		return -1;
+	(*out)->page = page;
+	rc = pagemap_load(*out, s, dir, file);
+	if (rc == 1 && pagemap_resolve(*out, s, dir, file) == -1)
+		rc = -1;
+	free(file);
+	return rc;
 }
 
 /*
- * Free m and its parents; m may be NULL.
+ * Free m, which may be NULL.
  */
 void
 pagemap_free(struct pagemap *m)
 {
-	struct pagemap *parent;
-
-	for (; m != NULL; m = parent) {
-		parent = m->parent;
-		free(m->name);
-		free(m->blocks.v);
-		free(m->v);
-		free(m);
-	}
+	if (m == NULL)
+		return;
+	free(m->blocks.v);
+	free(m->v);
+	free(m);
 }
 
 /*
@@ -300,72 +373,6 @@ size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
 {
 	return BISECT_WHILE(i, m->n, m->v[i].addr + m->v[i].len <= addr);
-}
-
-/*
- * Look up the page at addr, a multiple of the page size, in m and its parents.
- * Set *w to describe w->len bytes that begin at addr, and *src to their source,
- * or to NULL if PE_PRESENT is not set. Return 1 on success, or 0 if m has no
- * entry for the page. Return -1 with errstr set if the page should be in a
- * parent but is not.
- */
-int
-pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
-    struct source **src)
-{
-	const struct pagemap *top;
-	const struct pages *p;
-	uint64_t left;
-
-	for (top = m, w->len = UINT64_MAX; m != NULL; m = m->parent) {
-		p = &m->v[pagemap_behind(m, addr)];
-		if (p == m->v + m->n || p->addr > addr) {
-			if (m == top)
-				return 0;
-			return errstr_set("%s/%s: no entry for address %jx, "
-			    "which a child pagemap expects to find here",
-			    m->dir->path, m->name, (uintmax_t)addr);
-		}
-		left = p->len - (addr - p->addr);
-		if (left < w->len)
-			w->len = left;
-		if (!(p->flags & PE_PARENT)) {
-			w->addr = addr;
-			w->flags = p->flags;
-			w->off = p->off + (addr - p->addr);
-			*src = p->flags & PE_PRESENT ? m->src : NULL;
-			return 1;
-		}
-	}
-	return errstr_set("%s/%s: %jx should be in the parent, but there is "
-	    "no parent", top->dir->path, top->name, (uintmax_t)addr);
-}
-
-/*
- * Call fn(arg, pages, source) for all pages of m in ascending order, until fn()
- * returns -1. Pages that are in a parent are looked up there, so PE_PARENT is
- * never set. source is NULL if PE_PRESENT is not set. Return 0, or -1 with
- * errstr set.
- */
-int
-pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
-{
-	const struct pages *p;
-	struct source *src;
-	struct pages w;
-	uint64_t addr, left;
-	size_t i;
-
-	for (i = 0; i < m->n; i++) {
-		p = &m->v[i];
-		for (addr = p->addr, left = p->len; left > 0; left -= w.len) {
-			if (pagemap_where(m, addr, &w, &src) == -1 ||
-			    fn(arg, &w, src) == -1)
-				return -1;
-			addr += w.len;
-		}
-	}
-	return 0;
 }
 
 /*
@@ -403,14 +410,20 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 
 /*
  * Write pagemap m to b as a pagemap image that refers to pages-ID.img, where ID
- * is id.
+ * is id. Join entries for adjacent pages.
  */
 void
 pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)
 {
+	struct pages p;
 	size_t i;
 
 	pagemap_begin(b, id);
-	for (i = 0; i < m->n; i++)
-		pagemap_put(b, &m->v[i], m->page);
+	for (i = 0; i < m->n; i++) {
+		p = m->v[i];
+		while (i + 1 < m->n && m->v[i + 1].flags == p.flags &&
+		    m->v[i + 1].addr == p.addr + p.len)
+			p.len += m->v[++i].len;
+		pagemap_put(b, &p, m->page);
+	}
 }

@@ -43,25 +43,22 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
  * process, the page at offset start is at address addr.
  */
 static int
-piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
+piece_pages(struct piecer *k, const struct pagemap *l, uint64_t start,
     uint64_t end, uint64_t addr)
 {
 	const struct pages *p;
 	uint64_t from, to;
-	size_t i;
 
-	for (i = criuruns_above(l, start); i < l->n; i++) {
-		p = &l->v[i].pages;
-		if (p->addr >= end)
-			break;
+	for (p = l->v + pagemap_behind(l, start); p < l->v + l->n &&
+	    p->addr < end; p++) {
 		from = p->addr > start ? p->addr : start;
 		to = p->addr + p->len;
 		to = to < end ? to : end;
-		if (l->v[i].src == NULL)
+		if (p->src == NULL)
 			k->lazy += (to - from) / k->r->page;
 		if (piece_add(k, addr + (from - start), addr + (to - start),
-		    l->v[i].src, p->off + (from - p->addr),
-		    l->v[i].src == NULL ? "lazy" : NULL) == -1)
+		    p->src, p->off + (from - p->addr),
+		    p->src == NULL ? "lazy" : NULL) == -1)
 			return -1;
 	}
 	return 0;
@@ -91,8 +88,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 		if ((shm = criushm_find(k->r, id)) == NULL)
 			return errstr_set("pagemap-shmem-%" PRIu64 ".img is "
 			    "missing", id);
-		return piece_runs(k, &shm->runs, off, off + (end - addr),
-		    addr);
+		return piece_pages(k, shm->map, off, off + (end - addr), addr);
 	}
 	if (v->status & (CRIU_VVAR | CRIU_VSYSCALL))
 		return piece_add(k, addr, end, NULL, 0, "kernel");
@@ -111,12 +107,12 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * Append to k the ranges of mapping v that are not in the pagemap. l has the
- * runs of the pagemap. *next is the index of the first run that ends above the
- * start of v. Advance *next past the runs that end inside v.
+ * Append to k the ranges of mapping v that are not in pagemap l. *next is the
+ * index of the first entry of l that ends above the start of v. Advance *next
+ * past the entries that end inside v.
  */
 static int
-piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
+piece_mapping(struct piecer *k, const Criu__Vma *v, const struct pagemap *l,
     size_t *next)
 {
 	const struct pages *p;
@@ -125,7 +121,7 @@ piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
 	if (v->status & CRIU_GUARD)
 		return piece_add(k, v->start, v->end, NULL, 0, "guard");
 	for (at = v->start; at < v->end; at = end) {
-		p = *next < l->n ? &l->v[*next].pages : NULL;
+		p = *next < l->n ? &l->v[*next] : NULL;
 		if (p == NULL || p->addr >= v->end)
 			return piece_gap(k, v, at, v->end);
 		end = p->addr + p->len;
@@ -188,7 +184,7 @@ int
 criumem_read(struct criureader *r, struct criutask *t)
 {
 	struct piecer k = { .r = r, .t = t };
-	struct criuruns l = { 0 };
+	struct pagemap *l = NULL;
 	struct buf b = { 0 };
 	char name[48];
 	size_t i, next;
@@ -196,16 +192,17 @@ criumem_read(struct criureader *r, struct criutask *t)
 
 	t->proc->mem = image_new(t->proc, IMAGE_MEM);
 	snprintf(name, sizeof name, "%" PRIu64, t->proc->pid);
-	if (t->proc->mem == NULL || criuruns_read(r, &l, name) == -1) {
-		free(l.v);
+	if (t->proc->mem == NULL || pagemap_open(&l, r->snap, r->images, name,
+	    r->page) != 1) {
+		pagemap_free(l);
 		return -1;
 	}
-	rc = piece_runs(&k, &l, 0, UINT64_MAX, 0);
+	rc = piece_pages(&k, l, 0, UINT64_MAX, 0);
 	for (i = next = 0; i < t->mm->n_vmas && rc == 0; i++) {
-		while (next < l.n && l.v[next].pages.addr +
-		    l.v[next].pages.len <= t->mm->vmas[i]->start)
+		while (next < l->n && l->v[next].addr + l->v[next].len <=
+		    t->mm->vmas[i]->start)
 			next++;
-		rc = piece_mapping(&k, t->mm->vmas[i], &l, &next);
+		rc = piece_mapping(&k, t->mm->vmas[i], l, &next);
 		if (rc == -1)
 			errstr_wrap("mm-%s.img: mapping %zu at %" PRIx64, name,
 			    i + 1, t->mm->vmas[i]->start);
@@ -215,11 +212,11 @@ criumem_read(struct criureader *r, struct criutask *t)
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
 	warn_lazy(&k);
-	criuruns_img(&l, r->page, &b);
+	pagemap_copy(&b, l, l->id);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);
 	filelist_buf(&t->rec, name, &b);
 	free(k.v);
-	free(l.v);
+	pagemap_free(l);
 	return rc;
 }

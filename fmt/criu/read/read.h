@@ -6,9 +6,8 @@
  *	machine.c	machine and page size of a checkpoint
  *	amd64.c, arm64.c	registers	-> regset/...
  *	maps.c	mm				-> mappings
- *	runs.c	pagemaps			-> struct criuruns
- *	memory.c	runs			-> memory
- *	shm.c	runs of shared memory		-> embedded files
+ *	memory.c	pagemaps		-> memory
+ *	shm.c	pagemaps of shared memory	-> embedded files
  *	elf.c	mapped files of this machine	-> text, embedded files
  *	task.c	core, mm, fs			-> struct criutask
  *	read.c	calls all the others
@@ -48,21 +47,10 @@ struct criufile {		/* an open or mapped file */
 	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 
-struct criurun {		/* consecutive pages */
-	struct pages	 pages;
-	struct source	*src;	/* borrowed; NULL: the pages are not in the
-				   images */
-};
-
-struct criuruns {
-	struct criurun	*v;	/* owned; in ascending order */
-	size_t		 n;
-	uint32_t	 id;	/* number of the pages image */
-};
-
 struct criushm {		/* a shared memory object */
 	uint64_t	 id;
-	struct criuruns	 runs;	/* addresses are offsets within the object */
+	struct pagemap	*map;	/* owned; addresses are offsets within the
+				   object */
 };
 
 struct criutask {		/* a process or a thread */
@@ -128,12 +116,6 @@ int		 criuregs_arm64(struct criutask *, const Criu__Core *);
 
 /* maps.c */
 int		 criumaps_make(struct criureader *, struct criutask *);
-
-/* runs.c */
-int		 criuruns_read(struct criureader *, struct criuruns *,
-		    const char *);
-void		 criuruns_img(const struct criuruns *, uint64_t, struct buf *);
-size_t		 criuruns_above(const struct criuruns *, uint64_t);
 
 /* memory.c */
 int		 criumem_read(struct criureader *, struct criutask *);

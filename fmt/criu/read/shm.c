@@ -46,7 +46,8 @@ criushm_read(struct criureader *r)
 		memset(v, 0, sizeof *v);
 		v->id = id;
 		snprintf(name, sizeof name, "shmem-%" PRIu64, id);
-		if (criuruns_read(r, &v->runs, name) == -1)
+		if (pagemap_open(&v->map, r->snap, r->images, name,
+		    r->page) != 1)
 			return -1;
 	}
 	SORT(r->shm, r->nshm, shm_cmp);
@@ -83,28 +84,22 @@ shm_name(const struct criureader *r, uint64_t id)
 }
 
 /*
- * Set the memory of p to the pages of a shared memory object. l has their runs,
- * with addresses that begin at 0.
+ * Set the memory of p to the pages of a shared memory object, with pagemap l,
+ * whose addresses begin at 0.
  */
 static int
-shm_memory(struct proc *p, const struct criuruns *l)
+shm_memory(struct proc *p, const struct pagemap *l)
 {
-	struct builder b;
+	struct builder b = { 0 };
 	const struct pages *e;
-	size_t i;
-	int rc;
+	int rc = 0;
 
-	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL)
+	if ((b.image = p->mem = image_new(p, IMAGE_MEM)) == NULL)
 		return -1;
-	memset(&b, 0, sizeof b);
-	b.image = p->mem;
-	for (i = 0, rc = 0; i < l->n && rc == 0; i++) {
-		e = &l->v[i].pages;
-		rc = l->v[i].src == NULL ? image_miss(p->mem, e->addr,
-		    e->addr + e->len, "lazy") :
-		    builder_run(&b, e->addr, e->len / KB,
-		    l->v[i].src, e->off);
-	}
+	for (e = l->v; e < l->v + l->n && rc == 0; e++)
+		rc = e->src == NULL ? image_miss(p->mem, e->addr,
+		    e->addr + e->len, "lazy") : builder_run(&b, e->addr,
+		    e->len / KB, e->src, e->off);
 	return builder_finish(&b) == -1 ? -1 : rc;
 }
 
@@ -122,9 +117,9 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 		return -1;
 	p = embedded_new(r->snap, &v);
 	free(v.name);
-	if (p == NULL || shm_memory(p, &shm->runs) == -1)
+	if (p == NULL || shm_memory(p, shm->map) == -1)
 		return -1;
-	criuruns_img(&shm->runs, r->page, &b);
+	pagemap_copy(&b, shm->map, shm->map->id);
 	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
 	    shm->id);
 	filelist_buf(&rec, name, &b);
@@ -158,6 +153,6 @@ criushm_free(struct criureader *r)
 	size_t i;
 
 	for (i = 0; i < r->nshm; i++)
-		free(r->shm[i].runs.v);
+		pagemap_free(r->shm[i].map);
 	free(r->shm);
 }

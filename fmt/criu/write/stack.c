@@ -16,7 +16,8 @@ _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 struct stacking { /* an object being written on top of a parent */
 	struct criuout	*out;	/* borrowed */
 	struct object	*object; /* borrowed */
-	struct pagemap	*parent; /* owned; NULL: the parent lacks the object */
+	struct pagemap	*parent; /* owned; empty if the parent lacks the
+				    object */
 	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
 	struct buf	 img;	/* new pagemap image */
@@ -93,35 +94,32 @@ static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
     uint64_t *len)
 {
-	struct source *src;
-	struct pages w;
+	const uint64_t addr = p->addr + skip;
+	const size_t i = pagemap_behind(k->parent, addr);
+	const struct pages *q = NULL;
 	struct run r;
-	uint64_t addr;
-	int there;
+	uint64_t end;
 
-	addr = p->addr + skip;
 	if (*len > BATCH)
 		*len = BATCH;
-	src = NULL;
-	there = k->parent == NULL ? 0 :
-	    pagemap_where(k->parent, addr, &w, &src);
-	if (there == -1)
-		return -1;
-	if (src == NULL)	/* go page by page, because the parent may
-				   have the next page */
-		*len = k->parent == NULL ? *len : k->page;
-	else if (w.len < *len)
-		*len = w.len;
+	if (i < k->parent->n) {
+		q = &k->parent->v[i];
+		end = q->addr > addr ? q->addr : q->addr + q->len;
+		if (*len > end - addr)
+			*len = end - addr;
+		if (q->addr > addr || q->src == NULL)
+			q = NULL;
+	}
 	r.loc = p->off + skip;
 	r.n = *len / KB;
 	if (source_read(k->object->src, &r, 1, k->mine) != SOURCE_OK)
 		return -1;
-	if (src == NULL) {
+	if (q == NULL) {
 		stack_entry(k, addr, *len, p->flags);
 		return stack_write(k, k->mine, (size_t)*len);
 	}
-	r.loc = w.off;
-	if (source_read(src, &r, 1, k->theirs) != SOURCE_OK)
+	r.loc = q->off + (addr - q->addr);
+	if (source_read(q->src, &r, 1, k->theirs) != SOURCE_OK)
 		return -1;
 	return stack_compare(k, addr, *len, p->flags);
 }
@@ -175,10 +173,6 @@ stack_object(struct criuout *out, struct object *o)
 	if (pagemap_open(&k->parent, out->store.snap, out->below, name,
 	    k->page) == -1)
 		goto out;
-	if (k->parent->n == 0) {
-		pagemap_free(k->parent);
-		k->parent = NULL;
-	}
 	free(name);
 	if ((name = str_printf("pages-%u.img", o->id)) == NULL)
 		goto out;
