@@ -5,23 +5,7 @@
  */
 #include "write.h"
 #include "record/record.h"
-#include "vec.h"
 #include "bisect.h"
-
-static void
-viewed_free(struct viewed *f)
-{
-	size_t i;
-
-	if (f == NULL)
-		return;
-	for (i = 0; i < f->nown; i++)
-		buf_free(&f->own[i]);
-	free(f->own);
-	free(f->part);
-	free(f->name);
-	free(f);
-}
 
 /*
  * Return a new image called name, owned by v, or NULL with errstr set.
@@ -31,15 +15,12 @@ viewed_new(struct criuview *v, const char *name)
 {
 	struct viewed *f;
 
-	if (VEC_ROOM(v->v, v->n) == -1)
+	if (POOL_ROOM(&v->pool, v->v, v->n) == -1 ||
+	    (f = pool_new(&v->pool, 1, sizeof *f)) == NULL ||
+	    (f->name = pool_string(&v->pool, name)) == NULL)
 		return NULL;
-	if ((f = mem_new(1, sizeof *f)) == NULL ||
-	    (f->name = str_dup(name)) == NULL) {
-		viewed_free(f);
-		return NULL;
-	}
-	v->v[v->n++] = f;
-	return f;
+	f->pool = &v->pool;
+	return v->v[v->n++] = f;
 }
 
 /*
@@ -56,27 +37,23 @@ part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 	if (len > INT64_MAX - off)
 		return errstr_set("%s: the file would be too large", f->name);
 	f->size += len;
-	return VEC_ADD(f->part, f->npart, (struct viewpart){ off, len, bytes,
-	    addr });
+	return POOL_ADD(f->pool, f->part, f->npart, (struct viewpart){ off,
+	    len, bytes, addr });
 }
 
 /*
- * Append a part with the bytes of b to f. f takes ownership of the bytes, even
- * on failure.
+ * Append a part with the bytes of b to f, and empty b. Free the bytes on
+ * failure.
  */
 static int
 own_add(struct viewed *f, struct buf *b)
 {
-	struct buf *own;
+	const uint8_t *data = pool_own(f->pool, b->data);
+	const struct buf was = *b;
 
-	if (buf_check(b) == -1 || VEC_ROOM(f->own, f->nown) == -1) {
-		buf_free(b);
-		return -1;
-	}
-	own = &f->own[f->nown++];
-	*own = *b;
 	memset(b, 0, sizeof *b);
-	return part_add(f, own->data, 0, own->len);
+	return buf_check(&was) == -1 || (data == NULL && was.len > 0) ? -1 :
+	    part_add(f, data, 0, was.len);
 }
 
 /*
@@ -167,9 +144,7 @@ view_sort(struct criuview *v)
 
 	SORT(v->v, v->n, viewed_cmp);
 	for (i = n = 0; i < v->n; i++)
-		if (n > 0 && viewed_cmp(&v->v[n - 1], &v->v[i]) == 0)
-			viewed_free(v->v[i]);
-		else
+		if (n == 0 || viewed_cmp(&v->v[n - 1], &v->v[i]) != 0)
 			v->v[n++] = v->v[i];
 	v->n = n;
 }
@@ -239,13 +214,9 @@ criuview_add(struct criuview *v, const char *name, struct buf *b)
 void
 criuview_free(struct criuview *v)
 {
-	size_t i;
-
 	if (v == NULL)
 		return;
-	for (i = 0; i < v->n; i++)
-		viewed_free(v->v[i]);
-	free(v->v);
 	mades_free(&v->l);
+	pool_free(&v->pool);
 	free(v);
 }

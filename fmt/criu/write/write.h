@@ -145,19 +145,20 @@ struct viewpart {
 };
 
 struct viewed { /* an image whose bytes are generated when they are read */
-	char		*name;	/* owned */
+	char		*name;	/* "pool" owns name and part */
+	struct pool	*pool;	/* borrowed; that of struct criuview */
 	struct image	*image;	/* borrowed; the snapshot's image that parts
 				   without bytes refer to, or NULL */
-	struct viewpart	*part;	/* owned; in order, without gaps */
+	struct viewpart	*part;	/* in order, without gaps */
 	size_t		 npart;
 	uint64_t	 size;	/* total size of the parts in bytes */
-	struct buf	*own; /* owned; the bytes of parts that are in memory */
-	size_t		 nown;
 };
 
 struct criuview {
 	struct mades	 l;	/* owned */
-	struct viewed	**v;	/* owned; sorted by name */
+	struct pool	 pool;	/* owned; the images, and bytes of parts that
+				   "l" lacks */
+	struct viewed	**v;	/* in "pool"; sorted by name */
 	size_t		 n;
 };
 
