@@ -30,6 +30,7 @@ task/fd \d+/file/ns_id # sockets are in criu's own network namespace, like all ?
 task/fd \d+/file/target \d+/(dev|inode|pos) # where a descriptor was replaced criu finds the file by these ? ours is None
 task/fd \d+/file/size # of a file without a name, which comes along ? ours is None
 # The same in another way.
+task/core/thread_core/timerslack_ns # criu 4.2 and older do not know it ? theirs is None
 task/fd \d+/file/ghost/dev # the form of makedev(3), as in watches: criu compares only these two ? ours is not None
 task/core/thread_core/blk_sigset # of the thread that leads, it is in the task as well ? theirs is None
 task/core/thread_core/(pdeath_sig|sched_prio) # written though it is what a missing one means ? ours == 0 and theirs is None

@@ -30,7 +30,8 @@ MESSAGES = {
                        '4 ns_per_id u, 5 root_cg_set u, 6 lsmtype u, '
                        '8 dump_uptime u, 9 pre_dump_mode u, 10 tcp_close u, '
                        '11 network_lock_method u, 12 plugins_entry b, '
-                       '13 dump_criu_run_id t, 14 allow_uprobes u'),
+                       '13 dump_criu_run_id t, 14 allow_uprobes u, '
+                       '15 compress u, 16 compress_block_size u'),
     'pstree': table('1 pid u, 2 ppid u, 3 pgid u, 4 sid u, 5 threads u*'),
     'ids': numbered('vm_id files_id fs_id sighand_id pid_ns_id net_ns_id '
                     'ipc_ns_id uts_ns_id mnt_ns_id user_ns_id cgroup_ns_id '
@@ -63,7 +64,7 @@ MESSAGES = {
                     '7 sas sas, 8 pdeath_sig u, 9 signals_p queue, '
                     '10 creds creds, 11 seccomp_mode u, 12 seccomp_filter u, '
                     '13 comm t, 14 blk_sigset_extended u, 15 rseq_entry rseq, '
-                    '16 cg_set u'),
+                    '16 cg_set u, 17 timerslack_ns u'),
     'timers': table('1 real itimer, 2 virt itimer, 3 prof itimer, '
                     '4 posix timer*'),
     'itimer': numbered('isec iusec vsec vusec'),

@@ -164,6 +164,7 @@ process_record(int pid)
 	/* of the time of the thread */
 	set("posix_timers", "3 -6 0 1 7f 0 0 0 9000000001\n");
 	set("loginuid", "1000");
+	set("timerslack_ns", "40000\n");
 	set("brk", "405000\n");
 	set("dumpable", "1\n");
 	set("child_subreaper", "0\n");
@@ -487,6 +488,7 @@ test_process(void **state)
 	assert_int_equal(number(core, "3.15#61.2"), 0x4000000);
 	/* a nice value of -5, zigzag */
 	assert_int_equal(number(core, "5.3"), 9);
+	assert_int_equal(number(core, "5.17"), 40000);
 	assert_int_equal(number(core, "5.10.3"), 2);
 	assert_int_equal(number(core, "5.10.11"), 0xff);
 	assert_int_equal(number(core, "5.10.11#1"), 1);

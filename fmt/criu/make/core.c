@@ -228,6 +228,13 @@ thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 	    makeseccomp_set(m, p, t, th) == -1 ||
 	    makecore_pending(m, th->signals_p, p, t, false) == -1)
 		return -1;
+	if (p == t) {
+		rc = maketask_one(t, "timerslack_ns", "d", "number", &v);
+		if (rc == -1)
+			return -1;
+		if (rc == 1)
+			MSG_FILL(th, "timerslack_ns", &v);
+	}
 	th->has_blk_sigset = true;
 	th->blk_sigset = makecore_blocked(t);
 	th->comm = comm;
