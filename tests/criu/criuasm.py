@@ -493,7 +493,8 @@ def compressed(path, per, **kw):
 
 
 for _n in 1, 2, 4, 1024:
-    CASES['lz4-%d' % _n] = lambda path, n=_n: compressed(path, n)
+    CASES['lz4-%d' % _n] = lambda path, n=_n: compressed(
+        path, n, how=2 if n == 2 else 1)
 
 
 @case
@@ -637,7 +638,7 @@ bad_blocks('total', [7, 7], 15, 1)
 bad_blocks('none', [7, 7], 14, 0)
 bad_blocks('huge', [7], 7, 1025)
 bad_blocks('older', [7, 7], 14, 1, 2, [(7, 14)])
-CASES['blocks-how'] = lambda path: compressed(path, 1, how=2)
+CASES['blocks-how'] = lambda path: compressed(path, 1, how=3)
 CASES['blocks-cut'] = lambda path: compressed(path, 4, change={
     'pages-3.img': lambda b: b[:-1]})
 CASES['blocks-noise'] = lambda path: compressed(path, 4, change={

@@ -730,7 +730,7 @@ test_refused(void **state)
 		{ "blocks-older", "entry 2: compressed as in versions of "
 		    "criu-dev before August 2026" },
 		{ "blocks-how", "/inventory.img: entry 1: pages are "
-		    "compressed in an unknown way (2)" },
+		    "compressed in an unknown way (3)" },
 #ifdef LZ4
 		{ "blocks-cut", "/pagemap-7.img: compressed pages end at "
 		    "byte " },

@@ -5,7 +5,10 @@
 #include "read.h"
 #include "vec.h"
 
-enum { RAW, LZ4_BLOCKS };			/* values of compress */
+/*
+ * values of compress; versions of criu-dev wrote LZ4_REGIONS for the same images
+ */
+enum { RAW, LZ4_BLOCKS, LZ4_REGIONS };
 
 /*
  * Check that the checkpoint of inventory im, which has message inv, can be
@@ -17,7 +20,7 @@ inventory_check(const struct criuimg *im, const Criu__Inventory *inv)
 	switch (inv->img_version) {
 	case CURRENT:
 	case COMPRESSED:
-		return inv->compress <= LZ4_BLOCKS ? 0 : criuimg_error(im,
+		return inv->compress <= LZ4_REGIONS ? 0 : criuimg_error(im,
 		    "pages are compressed in an unknown way (%u)",
 		    inv->compress);
 	case PREDUMP:
