@@ -62,6 +62,20 @@ early_drop(struct taking *k)
 }
 
 /*
+ * Let the memory of p be compared with the copy of it in s, which is copy nth
+ * (see EARLY_PID). Return false if s has none.
+ */
+bool
+early_compare(struct proc *p, struct snap *s, unsigned int nth)
+{
+	const struct proc *was;
+
+	was = snap_find(s, p->pid % EARLY_PID + nth * EARLY_PID);
+	p->mem->before = was == NULL ? NULL : was->mem;
+	return p->mem->before != NULL;
+}
+
+/*
  * Write the processes of s, all of which have been taken. e is the copy before,
  * or NULL. Return 0, or -1 with errstr set.
  */
@@ -69,17 +83,13 @@ static int
 early_put(struct taking *k, const struct early *e, struct snap *s)
 {
 	bool lacks = false;
-	struct proc *p, *was;
+	struct proc *p;
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		if (p->mem == NULL || p->embedded != NULL || e == NULL)
-			continue;
-		was = snap_find(e->snap, p->pid % EARLY_PID +
-		    e->nth * EARLY_PID);
-		p->mem->before = was == NULL ? NULL : was->mem;
-		lacks |= p->mem->before == NULL;
+		if (p->mem != NULL && p->embedded == NULL && e != NULL)
+			lacks |= !early_compare(p, e->snap, e->nth);
 	}
 	snap6_copy(k->writer, lacks);
 	for (i = 0; i < s->nproc; i++) {

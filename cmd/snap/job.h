@@ -77,6 +77,8 @@ struct job	*job_parse(int argc, char *argv[]);
 
 /* early.c: copy memory to the far side while the processes run */
 int		 early_copy(struct taking *k, const struct liveopts *o);
+bool		 early_compare(struct proc *p, struct snap *s,
+		    unsigned int nth);
 int		 early_finish(struct taking *k);
 const struct live *early_live(const struct taking *k);
 bool		 frames_hold(void);

@@ -47,6 +47,8 @@ moment_write(struct taking *k, unsigned int n, bool *none)
 		if (*none && n > 1 && snap6_resume(k->writer) == -1)
 			return -1;
 		*none = false;
+		if (p->mem != NULL && p->embedded == NULL && k->before != NULL)
+			early_compare(p, k->moment[n - 2], n - 2);
 		if (snap6_put(k->writer, p) == -1)
 			return -1;
 		proc_forget(p);

@@ -162,7 +162,7 @@ snap6_pause(struct snap6 *w, uint64_t n, const char *header,
 int
 snap6_resume(struct snap6 *w)
 {
-	dedup_next(w->dedup);
+	dedup_next(w->dedup, true, false);
 	return output_rewind(w->out, w->end) == -1 ? -1 :
 	    output_sum(w->out, w->sums);
 }

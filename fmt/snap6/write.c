@@ -323,7 +323,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 void
 snap6_copy(struct snap6 *w, bool all)
 {
-	dedup_recent(w->dedup, all);
+	dedup_next(w->dedup, all, true);
 }
 
 static void

@@ -149,18 +149,24 @@ copy_compare(struct dedup *d, size_t g)
 	n = (e->kb + e->n - at) / IDENTITY_KB;
 	if (n > w->n - g)
 		n = w->n - g;
+	/* unless it was replaced, its outcome must be known */
+	if (d->recent == 0 && n > again_known(d, place) / IDENTITY_KB)
+		n = again_known(d, place) / IDENTITY_KB;
 	if (n == 0)
 		return 1;
-	if (e->src == NULL || e->src->ops->identify == NULL ||
+	/* a file may have changed since the copy before */
+	if (e->src == NULL || e->src->image == NULL ||
+	    w->ext->src->image == NULL || e->src->ops->identify == NULL ||
 	    e->src->pitch != KB || e->src->ops->identify(e->src, e->loc +
 	    (at - e->kb) * KB, (size_t)n, d->now) == -1)
 		return (size_t)n;
 	for (i = 0; i < n; i++, addr += IDENTITY_KB * KB) {
 		if (image_missing(was, addr) != NULL)
 			continue;
-		d->copied[g + i] = place + i * IDENTITY_KB;
+		if (d->recent > 0)
+			d->copied[g + i] = place + i * IDENTITY_KB;
 		if (w->id[g + i] != 0 && w->id[g + i] == d->now[i])
-			d->before[g + i] = d->copied[g + i];
+			d->before[g + i] = place + i * IDENTITY_KB;
 	}
 	return (size_t)n;
 }

@@ -177,7 +177,7 @@ judge_checked(struct dedup *d, const struct block *b)
  * same verdict as the first. The places must have identities and be in earlier
  * blocks of d. Set *verdict to that verdict. Set *target to the place of the
  * page that equals the first one; for a page that was written raw, this is
- * place itself. Places before dedup_recent() count as written raw.
+ * place itself. Replaced places count as written raw.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,

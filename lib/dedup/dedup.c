@@ -37,8 +37,7 @@ dedup_new(finding_fn found, void *arg)
 	if ((d = mem_new(1, sizeof *d)) == NULL)
 		return NULL;
 	index_init(&d->content);
-	index_init(&d->identity[0]);
-	index_init(&d->identity[1]);
+	index_init(&d->identity);
 	if (getrandom(d->secret, sizeof d->secret, 0) !=
 	    sizeof d->secret) {
 		errstr_sys("getrandom");
@@ -70,39 +69,11 @@ dedup_free(struct dedup *d)
 		return;
 	jobs_free(d->ring, block_drop);
 	index_free(&d->content);
-	index_free(&d->identity[0]);
-	index_free(&d->identity[1]);
+	index_free(&d->identity);
 	free(d->desc);
 	free(d->outcome);
 	free(d->kept);
 	free(d);
-}
-
-/*
- * A later moment of the same processes follows. The identities of pages of the
- * moment before stay known until the next call; their sources must exist as
- * long. Identities of older pages are forgotten. Call this before the first
- * segment of the moment.
- */
-void
-dedup_next(struct dedup *d)
-{
-	size_t i, n;
-
-	d->gen = !d->gen;
-	index_clear(&d->identity[d->gen]);
-	n = BISECT_WHILE(k, d->nkept, d->kept[k].place < d->start);
-	d->nkept -= n;
-	for (i = 0; i < d->nkept; i++)
-		d->kept[i] = d->kept[i + n];
-	n = BISECT_WHILE(k, d->noutcome, d->outcome[k].place < d->start);
-	d->noutcome -= n;
-	for (i = 0; i < d->noutcome; i++)
-		d->outcome[i] = d->outcome[i + n];
-	d->lastoutcome = 0;
-	d->start = d->places;
-	d->again = (struct again){ .image = NULL };
-	d->window.seg = NULL;
 }
 
 /*
@@ -244,19 +215,39 @@ segment_submit(struct dedup *d, const struct described *desc)
 }
 
 /*
- * From now on, find no page equal to one that was described before, except in
- * an earlier copy that an image names (its member before). If all is true, some
- * images have none, and their pages may be the same as those of other images
- * that have not changed.
+ * A later copy of the same processes follows. Pages of the copy before are
+ * found by their identity only through an image that names it (its member
+ * before), at the same address. The sources of that copy must exist until the
+ * next call. all must be true if some images name no copy, and their pages may
+ * be the same as those of other images. If replaced is true, pages of earlier
+ * copies are found in no other way, because later copies are written over them.
  */
 void
-dedup_recent(struct dedup *d, bool all)
+dedup_next(struct dedup *d, bool all, bool replaced)
 {
-	index_clear(&d->content);
-	index_clear(&d->identity[d->gen]);
-	d->nkept = d->noutcome = d->lastoutcome = 0;
-	d->recent = d->places;
+	const uint64_t first = replaced ? d->places : d->start;
+	size_t i, n;
+
+	index_clear(&d->identity);
+	n = BISECT_WHILE(k, d->nkept, d->kept[k].place +
+	    d->kept[k].n <= first);
+	d->nkept -= n;
+	for (i = 0; i < d->nkept; i++)
+		d->kept[i] = d->kept[i + n];
+	n = BISECT_WHILE(k, d->noutcome, d->outcome[k].place +
+	    d->outcome[k].n <= first);
+	d->noutcome -= n;
+	for (i = 0; i < d->noutcome; i++)
+		d->outcome[i] = d->outcome[i + n];
+	d->lastoutcome = 0;
+	d->start = d->places;
 	d->all = all;
+	d->again = d->earlier = (struct again){ .image = NULL };
+	d->window.seg = NULL;
+	if (replaced) {
+		index_clear(&d->content);
+		d->recent = d->places;
+	}
 }
 
 /*

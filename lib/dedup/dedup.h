@@ -37,9 +37,8 @@ struct dedup;
 /* dedup.c */
 struct dedup	*dedup_new(finding_fn found, void *arg);
 void		 dedup_free(struct dedup *d);
-void		 dedup_next(struct dedup *d);
+void		 dedup_next(struct dedup *d, bool all, bool replaced);
 int		 dedup_segments(struct dedup *d, struct segment *const *seg,
 		    size_t n, bool last);
-void		 dedup_recent(struct dedup *d, bool all);
 
 #endif

@@ -116,11 +116,8 @@ struct dedup {
 	void		*arg;
 	struct jobs	*ring;	/* owned; jobs are struct block */
 	struct index	 content;
-	struct index	 identity[2];	/* those of this moment and of the one
-					   before */
-	unsigned int	 gen;	/* index in "identity" of this moment's */
-	uint64_t	 start;	/* first place of this moment; see
-				   dedup_next() */
+	struct index	 identity;	/* those of this copy */
+	uint64_t	 start;	/* first place of this copy; see dedup_next() */
 	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;
@@ -136,7 +133,7 @@ struct dedup {
 	size_t		 nkept;
 	size_t		 capkept;
 	uint64_t	 places;	/* number of places assigned */
-	uint64_t	 recent; /* first place after dedup_recent(); earlier
+	uint64_t	 recent; /* first place that was not replaced; earlier
 				    ones are in no index */
 	bool		 all;	/* index pages that are the same in an earlier
 				   copy */

@@ -90,18 +90,17 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * In d->identity[of], look for a place of the group with identity id[0]. Set *p
- * to it, and return for how many of the n groups in id the following places
- * have the same identities. Return 0 if there is none.
+ * Look for a place of the group with identity id[0]. Set *p to it, and return
+ * for how many of the n groups in id the following places have the same
+ * identities. Return 0 if there is none.
  */
 static size_t
-identity_seek(struct dedup *d, unsigned int of, const uint64_t *id, size_t n,
-    uint64_t *p)
+identity_seek(struct dedup *d, const uint64_t *id, size_t n, uint64_t *p)
 {
 	struct cursor c;
 	size_t held;
 
-	*p = index_first(&d->identity[of], identity_hash(id[0]), &c);
+	*p = index_first(&d->identity, identity_hash(id[0]), &c);
 	for (; *p != PLACE_NONE; *p = index_next(&c))
 		if ((held = identity_holds(d, *p, id, n)) > 0)
 			return held;
@@ -128,9 +127,7 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 			continue;
 		if (most > n - i)
 			most = n - i;
-		held = identity_seek(d, d->gen, &id[i], most, &p);
-		if (held == 0 && d->start > 0)
-			held = identity_seek(d, !d->gen, &id[i], most, &p);
+		held = identity_seek(d, &id[i], most, &p);
 		for (k = 0; k < held; k++)
 			place[i + k] = p + k * IDENTITY_KB;
 		/* after a long run, expect another */
@@ -148,7 +145,7 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 static bool
 identity_affordable(const struct dedup *d)
 {
-	return index_bytes(&d->identity[0]) + index_bytes(&d->identity[1]) +
+	return index_bytes(&d->identity) +
 	    d->capoutcome * sizeof *d->outcome +
 	    d->capkept * sizeof *d->kept <
 	    d->unique * KB / 250 + (8 << 20);
@@ -230,9 +227,9 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 
 /*
  * Add the identities of n groups of the window, from group g on, to the index,
- * if that is useful and affordable: for groups that are new, or were described
- * at an earlier moment. place is the place of the first of them in segment seg.
- * Set *added. Return 0, or -1 with errstr set.
+ * if that is useful and affordable: for groups that are new or, if d->all is
+ * true, were described in an earlier copy. place is the place of the first of
+ * them in segment seg. Set *added. Return 0, or -1 with errstr set.
  */
 static int
 groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
@@ -242,11 +239,11 @@ groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
 	size_t i;
 
 	*added = w->id[g] != 0 && (d->before[g] == PLACE_NONE ||
-	    d->before[g] < d->start || (d->all && d->before[g] < d->recent)) &&
+	    (d->all && d->before[g] < d->start)) &&
 	    segment_referable(seg) && identity_affordable(d);
 	for (i = 0; i < n && *added; i++)
-		if (index_add(&d->identity[d->gen], identity_hash(w->id[g +
-		    i]), place + i * IDENTITY_KB) == -1 ||
+		if (index_add(&d->identity, identity_hash(w->id[g + i]),
+		    place + i * IDENTITY_KB) == -1 ||
 		    kept_add(d, place + i * IDENTITY_KB) == -1)
 			return -1;
 	return 0;
@@ -345,9 +342,8 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 		return 0;
 	}
 	loc = e->loc + (kb - e->kb) * e->src->pitch;
-	/* a file may have changed since the moment before */
 	if (e->src->ops->identify != NULL && e->src->pitch == KB &&
-	    loc % KB == 0 && (d->start == 0 || e->src->image != NULL)) {
+	    loc % KB == 0) {
 		lead = (size_t)(-loc / KB % IDENTITY_KB);
 		if (lead == 0) {
 			window_open(d, b->seg, e, kb);

@@ -580,6 +580,7 @@ test_copy(void **state)
 	b.frame[40] = 41;
 	m = table_source(w, &a, &frames, NFRAME);
 	was = source_segment(w, 1, KBS, m, 0);
+	m->src.image = was->image;
 	assert_int_equal(world_add(w, was, false), 0);
 
 	rng_bytes(&r, frames.data[4] + KB, 20);
@@ -587,7 +588,8 @@ test_copy(void **state)
 	m = table_source(w, &b, &frames, NFRAME);
 	now = source_segment(w, 2, KBS, m, 0);
 	now->image->before = was->image;
-	dedup_recent(w->dedup, true);
+	m->src.image = now->image;
+	dedup_next(w->dedup, true, true);
 	assert_int_equal(world_add(w, now, false), 0);
 	assert_between(m->nread, 3 * IDENTITY_KB, 4 * IDENTITY_KB);
 	for (i = 0; i < KBS; i++) {
@@ -614,6 +616,65 @@ test_copy(void **state)
 		assert_true(p->verdict == VERDICT_ZERO ||
 		    (p->verdict == VERDICT_SAME && p->image == now->image));
 	}
+	world_free(w);
+}
+
+/*
+ * A later moment reads only what changed since the moment before. It refers to
+ * the moment that wrote the page, also if that is older, and a process that was
+ * in no earlier moment refers to the same pages.
+ */
+static void
+test_moments(void **state)
+{
+	enum { KBS = NFRAME * IDENTITY_KB, N = 4 };
+	static struct frames frames;
+	static struct table t[N];
+	struct segment *s[N];
+	struct memsource *m;
+	const struct page *p;
+	struct world *w;
+	struct rng r;
+	size_t i, k;
+
+	(void)state;
+	rng_init(&r, "moments", 61);
+	frames_init(&frames, &r);
+	memset(frames.lost, 0, sizeof frames.lost);
+	for (i = 0; i < KBS; i++)
+		rng_bytes(&r, frames.data[i / IDENTITY_KB] + i % IDENTITY_KB *
+		    KB, 20);
+	w = world_new();
+	for (i = 0; i < NFRAME; i++) {
+		t[0].frame[i] = i == 2 ? 0 : i;
+		frames.number[i] = 0x2000 + i;
+	}
+	for (k = 1; k < N; k++) {
+		memcpy(&t[k], &t[0], sizeof t[k]);
+		t[k].frame[4] = 2;
+	}
+	for (k = 0; k < N; k++) {
+		m = table_source(w, &t[k], &frames, NFRAME);
+		s[k] = source_segment(w, k + 1, KBS, m, 0);
+		m->src.image = s[k]->image;
+		if (k == 1 || k == 2) {
+			s[k]->image->before = s[k - 1]->image;
+			dedup_next(w->dedup, true, false);
+		}
+		assert_int_equal(world_add(w, s[k], false), 0);
+		if (k > 0)
+			assert_int_equal(m->nread, k == 1 ? IDENTITY_KB : 0);
+		for (i = 0; k > 0 && i < KBS; i++) {
+			p = &w->page[k * KBS + i];
+			if (p->verdict == VERDICT_SAME)
+				assert_ptr_equal(p->image, s[i / IDENTITY_KB ==
+				    4]->image);
+			else
+				assert_true(p->verdict == VERDICT_ZERO ||
+				    (k == 1 && i / IDENTITY_KB == 4));
+		}
+	}
+	world_check(w);
 	world_free(w);
 }
 
@@ -998,6 +1059,7 @@ main(void)
 		cmocka_unit_test(test_notread),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_follow),
