@@ -21,7 +21,6 @@ bool		 guard_is(pid_t pid);
 pid_t		 guard_pid(const struct guard *g);
 
 /* headroom.c */
-void		 headroom_free(struct live *l);
 uint64_t	 headroom_ours(void);
 
 /* huge.c: huge pages that writes have split */
@@ -45,9 +44,6 @@ enum { GAP_NOTHING = 1 << 16 }; /* value of gap.what: the process has no pages
 
 const struct gap *gap_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
-
-/* skippable.c: files of which a clone needs no copies */
-void		 skippables_free(struct live *l);
 
 /* make.c: make clones */
 bool		 clones_make(struct live *l, struct snap *s);

@@ -85,12 +85,6 @@ void		 gaps_drop(struct live *l);
 int		 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, const struct lacking *lack);
 
-/* skippable.c: files of which a clone needs no copies */
-void		 skippable_add(struct live *l, const struct lproc *p,
-		    const struct vma *v);
-bool		 skippable_has(struct live *l, const struct lproc *p,
-		    const struct vma *v);
-
 /* reaper.c: how the guard reaps clones */
 struct clonepair {		/* a process and its clone */
 	pid_t		 target;

@@ -209,26 +209,44 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 }
 
 /*
+ * Return the place that is set if nothing of the file of private mapping v must
+ * be copied, because it can be read later, by name or from the kernel. A
+ * thousand processes of one program have the same files mapped, so this is
+ * remembered for all with the same root directory. Return NULL if that is not
+ * known, or if memory runs out.
+ */
+static void **
+skip_place(const struct keeping *k, const struct vma *v)
+{
+	const struct rootid *root = &k->proc->root;
+
+	return root->ino == 0 ? NULL : live_cell(k->live, "skip %jx %jx %jx "
+	    "%jx %jx %s", (uintmax_t)v->dev, (uintmax_t)v->ino,
+	    (uintmax_t)root->dev, (uintmax_t)root->mount, (uintmax_t)root->ino,
+	    v->name);
+}
+
+/*
  * Decide how to capture the file of mapping v, and return the decision. Copy
- * the file now if it is in memory and may be changed later. Mark a file that
- * needs no copy as skippable.
+ * the file now if it is in memory and may be changed later. Remember a private
+ * file that needs no copy.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
 {
 	const bool shared = (v->flags & VMA_SHARED) != 0;
+	void **skip = shared ? NULL : skip_place(k, v);
 	enum treatment how;
 	struct targetfile f;
 	enum step before;
 	bool may;
 
-	if (!shared && skippable_has(k->live, k->proc, v))
+	if (skip != NULL && *skip != NULL)
 		return LEAVE_FILE;
 	how = treatment_choose(k->live, k->proc, v, &f);
-	if (!shared && f.fd != -1 && f.unread == 0 &&
-	    !file_isunlinked(v, &f.st) && how != TAKE_MEMORY &&
-	    how != TAKE_PRESENT)
-		skippable_add(k->live, k->proc, v);
+	if (f.fd != -1 && f.unread == 0 && !file_isunlinked(v, &f.st) &&
+	    how != TAKE_MEMORY && how != TAKE_PRESENT)
+		(void)cell_once(skip);
 	may = shared ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;

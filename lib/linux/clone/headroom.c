@@ -42,10 +42,9 @@ enum {
 };
 
 struct room {			/* a limit that several processes share */
-	struct room	*next;	/* owned */
 	enum cgkind	 kind;
-	char		*name;	/* owned; directory of a cgroup, name of a
-				   user, or "the snapshot" */
+	const char	*name;	/* directory of a cgroup, name of a user, or
+				   "the snapshot" */
 	/* unit of limit, used and promised: bytes, or processes and threads */
 	uint64_t	 limit;	/* UINT64_MAX: no limit */
 	uint64_t	 used;	/* usage before the first clone was made */
@@ -53,8 +52,8 @@ struct room {			/* a limit that several processes share */
 };
 
 struct headroom {
-	struct bytes	 mounts; /* owned; contents of our file "mountinfo" */
-	struct room	*rooms;	/* owned */
+	struct bytes	 mounts; /* contents of our file "mountinfo" */
+	struct room	 snapshot; /* memory limit given to snap */
 	uint64_t	 tasks;	/* number of processes and threads of all
 				   users; 0: not read yet */
 	uint64_t	 clones; /* number of clones that count against the
@@ -62,7 +61,7 @@ struct headroom {
 };
 
 struct claim {			/* what the clone of a process needs */
-	struct headroom	*head;	/* borrowed, like "rec" and "least" */
+	struct live	*live;	/* borrowed, like "rec" and "least" */
 	const struct filelist *rec; /* record of the process */
 	const struct room *least; /* memory limit with the least memory left, or
 				     NULL */
@@ -70,41 +69,27 @@ struct claim {			/* what the clone of a process needs */
 };
 
 /*
- * Find the room (a limit on all clones together) with this kind and name.
- * Return NULL if there is none.
+ * Return the place of the room with this kind and name, a limit on all clones
+ * of set l together, or NULL with errstr set if memory runs out.
  */
-static struct room *
-room_find(const struct headroom *h, enum cgkind kind, const char *name)
+static void **
+room_place(struct live *l, enum cgkind kind, const char *name)
 {
-	struct room *r;
-
-	for (r = h->rooms; r != NULL && (r->kind != kind ||
-	    strcmp(r->name, name) != 0);)
-		r = r->next;
-	return r;
+	return live_cell(l, "room %d %s", kind, name);
 }
 
 /*
- * Add a room with this kind, name, limit, and current usage. Return it, or NULL
- * with errstr set.
+ * Return a new room with this kind, name, limit, and current usage, or NULL
+ * with errstr set. Set l owns it.
  */
 static struct room *
-room_add(struct headroom *h, enum cgkind kind, const char *name,
-    uint64_t limit, uint64_t used)
+room_new(struct live *l, enum cgkind kind, const char *name, uint64_t limit,
+    uint64_t used)
 {
-	struct room *r;
+	const struct room r = { kind, live_own(l, str_dup(name)), limit, used,
+	    0 };
 
-	if ((r = mem_new(1, sizeof *r)) == NULL ||
-	    (r->name = str_dup(name)) == NULL) {
-		free(r);
-		return NULL;
-	}
-	r->kind = kind;
-	r->limit = limit;
-	r->used = used;
-	r->next = h->rooms;
-	h->rooms = r;
-	return r;
+	return r.name == NULL ? NULL : live_own(l, mem_dup(&r, sizeof r));
 }
 
 static uint64_t
@@ -156,12 +141,16 @@ level_take(void *arg, const struct cglevel *c)
 	struct claim *cl = arg;
 	struct room *r;
 	uint64_t left, limit;
+	void **place;
 
-	if ((r = room_find(cl->head, c->kind, c->dir)) == NULL) {
+	if ((place = room_place(cl->live, c->kind, c->dir)) == NULL)
+		return -1;
+	if (*place == NULL) {
 		left = cgroup_left(c, &limit);
-		r = room_add(cl->head, c->kind, c->dir, limit, limit - left);
+		*place = room_new(cl->live, c->kind, c->dir, limit,
+		    limit - left);
 	}
-	if (r == NULL)
+	if ((r = *place) == NULL)
 		return -1;
 	if (r->limit == UINT64_MAX)
 		return 0;
@@ -251,10 +240,11 @@ user_take(struct claim *c)
 {
 	struct counting u = { .uid = record_number(c->rec, "Uid") };
 	struct scan t = record_text(c->rec, "limits");
-	struct headroom *h = c->head;
+	struct headroom *h = c->live->headroom;
 	struct room *r, all = { .limit = UINT64_MAX };
 	struct limit l;
 	char name[32];
+	void **place;
 
 	while (limits_next(&t, &l))
 		if (strcmp(l.name, "Max processes") == 0)
@@ -266,9 +256,13 @@ user_take(struct claim *c)
 	if (places_enough(room_left(&all, h->tasks), ++h->clones))
 		return 0;
 	snprintf(name, sizeof name, "user %ju", (uintmax_t)u.uid);
-	if ((r = room_find(h, CGROUP_TASKS, name)) == NULL &&
-	    (proc_list(0, NULL, tasks_add, &u) == -1 || (r = room_add(h,
-	    CGROUP_TASKS, name, all.limit, u.tasks)) == NULL))
+	if ((place = room_place(c->live, CGROUP_TASKS, name)) == NULL ||
+	    (*place == NULL && proc_list(0, NULL, tasks_add, &u) == -1))
+		return -1;
+	if (*place == NULL)
+		*place = room_new(c->live, CGROUP_TASKS, name, all.limit,
+		    u.tasks);
+	if ((r = *place) == NULL)
 		return -1;
 	r->limit = all.limit;
 	return room_take(r, c);
@@ -276,25 +270,23 @@ user_take(struct claim *c)
 
 /*
  * Return the headroom of set l: the limits on clones, and the amounts reserved
- * for clones. The first call creates it with one limit, the memory that the
- * user allows; copies of shared memory count against it. Return NULL with
- * errstr set if memory runs out.
+ * for clones. The first call creates it. Copies of shared memory count against
+ * the memory that the user allows. Return NULL with errstr set if memory runs
+ * out.
  */
 static struct headroom *
 headroom_get(struct live *l)
 {
-	const uint64_t limit = l->opts.memory == 0 ? UINT64_MAX :
-	    l->opts.memory;
+	struct headroom *h = l->headroom;
 
-	if (l->headroom != NULL)
-		return l->headroom;
-	if ((l->headroom = mem_new(1, sizeof *l->headroom)) == NULL)
+	if (h != NULL || (h = live_own(l, mem_new(1, sizeof *h))) == NULL)
+		return h;
+	h->snapshot = (struct room){ CGROUP_MEMORY, "the snapshot",
+	    l->opts.memory == 0 ? UINT64_MAX : l->opts.memory, l->shmem, 0 };
+	if (proc_read(getpid(), 0, "mountinfo", &h->mounts) == 0 &&
+	    live_own(l, h->mounts.data) == NULL)
 		return NULL;
-	(void)proc_read(getpid(), 0, "mountinfo", &l->headroom->mounts);
-	if (room_add(l->headroom, CGROUP_MEMORY, "the snapshot", limit,
-	    l->shmem) == NULL)
-		headroom_free(l);
-	return l->headroom;
+	return l->headroom = h;
 }
 
 /*
@@ -308,12 +300,13 @@ headroom_get(struct live *l)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct claim c = { .rec = &TAILQ_FIRST(&p->threads)->rec };
+	struct claim c = { .live = l, .rec = &TAILQ_FIRST(&p->threads)->rec };
 	struct scan mounts, own;
+	struct headroom *h;
 	enum cgkind kind;
 	int rc;
 
-	if ((c.head = headroom_get(l)) == NULL)
+	if ((h = headroom_get(l)) == NULL)
 		return -1;
 	c.bytes = (record_number(c.rec, "VmPTE") +
 	    record_number(c.rec, "RssAnon") +
@@ -323,7 +316,7 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	if (l->opts.before != NULL)
 		c.bytes *= 2;
 	own = record_text(c.rec, "cgroup");
-	mounts = scan_begin(c.head->mounts.data, c.head->mounts.len);
+	mounts = scan_begin(h->mounts.data, h->mounts.len);
 	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)
 		rc = cgroup_levels(kind, own, mounts, level_take, &c);
 	free(p->limit);
@@ -331,26 +324,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	    "kilobytes", c.least->name, (uintmax_t)c.least->limit / KB);
 	if (c.least != NULL && p->limit == NULL)
 		return -1;
-	return rc == 0 && (rc = user_take(&c)) == 0 ? room_take(room_find(
-	    c.head, CGROUP_MEMORY, "the snapshot"), &c) : rc;
-}
-
-void
-headroom_free(struct live *l)
-{
-	struct headroom *h = l->headroom;
-	struct room *r;
-
-	if (h == NULL)
-		return;
-	while ((r = h->rooms) != NULL) {
-		h->rooms = r->next;
-		free(r->name);
-		free(r);
-	}
-	free(h->mounts.data);
-	free(h);
-	l->headroom = NULL;
+	return rc == 0 && (rc = user_take(&c)) == 0 ?
+	    room_take(&h->snapshot, &c) : rc;
 }
 
 /*

@@ -48,7 +48,7 @@ static struct carries *
 carries_get(struct live *l)
 {
 	if (l->carries == NULL)
-		l->carries = mem_new(1, sizeof *l->carries);
+		l->carries = live_own(l, mem_new(1, sizeof *l->carries));
 	return l->carries;
 }
 
@@ -71,14 +71,12 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 		return 0;
 	if ((k = carries_get(l)) == NULL ||
 	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
-	    (c = mem_new(1, sizeof *c)) == NULL)
+	    (c = live_own(l, mem_new(1, sizeof *c))) == NULL)
 		return -1;
 	*c = (struct carry){ .next = f->carry, .vma = *v, .src = src,
 	    .st = *st, .ipc = ipc_space(p, v->name), .mem = mem };
-	if ((c->vma.name = str_dup(v->name)) == NULL) {
-		free(c);
+	if ((c->vma.name = live_own(l, str_dup(v->name))) == NULL)
 		return -1;
-	}
 	f->carry = c;
 	if (k->last == NULL)
 		k->first = c;
@@ -203,22 +201,4 @@ const struct carry *
 carry_first(const struct live *l)
 {
 	return l->carries == NULL ? NULL : l->carries->first;
-}
-
-/*
- * Free the list of included files of capture l.
- */
-void
-carry_free(struct live *l)
-{
-	struct carry *c, *after;
-
-	for (c = l->carries == NULL ? NULL : l->carries->first; c != NULL;
-	    c = after) {
-		after = c->after;
-		free(c->vma.name);
-		free(c);
-	}
-	free(l->carries);
-	l->carries = NULL;
 }

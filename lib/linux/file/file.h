@@ -105,7 +105,6 @@ int		 carry_open(struct live *l, struct snap *s,
 		    const struct lproc *p, const struct vma *v,
 		    const char *name);
 const struct carry *carry_first(const struct live *l);
-void		 carry_free(struct live *l);
 
 /* treatment.c: choose how to take a file mapping */
 enum treatment {

@@ -250,9 +250,6 @@ struct setfile {		/* a file that processes map; see setfile.c */
 				     shared memory */
 	struct carry	*carry;	/* owned by file/carry.c; file embedded in
 				   the snapshot */
-	struct skippable *skippable; /* owned by clone/skippable.c; root
-					directories in which the file is
-					skipped */
 };
 
 RB_HEAD(setfiles, setfile);
@@ -261,7 +258,7 @@ struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* tree of the processes, by process ID */
 
-	/* Each of these is owned by the source file named beside it, and is
+	/* Each of these belongs to the source file named beside it, and is
 	   NULL until that file makes it. */
 	struct carries	*carries;	/* file/carry.c */
 	struct prepared	*prepared;	/* file/prepared.c */
@@ -271,13 +268,15 @@ struct live {
 	struct hardlinks *links;	/* restore/open/hardlink.c */
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
-	struct mounted	*mounted;	/* restore/namespace/mounted.c */
-	struct spacerec *spacerecs;	/* restore/namespace/recorded.c */
-	struct filters	*filters;	/* take/seccomp.c */
-	struct sysv	*sysv;		/* restore/namespace/sysv.c */
 	struct taker	*taker;		/* take/take.c */
-	struct username	*users;		/* set/user.c */
 
+	void		**owned; /* owned, as are its nowned elements; see
+				    remember.c */
+	size_t		 nowned;
+	void		*cells;	/* owned; tree of tsearch(3); see remember.c */
+	struct bytes	*filter; /* owned; programs of seccomp(2) found so far;
+				    see take/seccomp.c */
+	size_t		 nfilter;
 	struct setfiles	 byfile; /* files that the processes map; see
 				    setfile.c */
 	size_t		 nshm; /* number of copies of shared memory; see
@@ -365,8 +364,14 @@ int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 struct setfile	*setfile_find(struct live *l, uint64_t dev, uint64_t ino);
 struct setfile	*setfile_get(struct live *l, uint64_t dev, uint64_t ino);
 struct setfile	*setfile_next(struct live *l, struct setfile *f);
-void		 setfiles_free(struct live *l);
 void		 shmems_note(struct live *l, const struct smap *m);
+
+/* remember.c: what a set remembers */
+void		*live_own(struct live *l, void *p);
+void		**live_cell(struct live *l, const char *fmt, ...)
+		    __attribute__((format(printf, 2, 3)));
+bool		 cell_once(void **place);
+void		 live_forget(struct live *l);
 
 /* steps.c */
 enum step	 step_begin(struct steps *s, enum step next);
@@ -375,7 +380,6 @@ void		 steps_text(const struct steps *s, char *text, size_t size);
 
 /* user.c: names of users */
 void		 live_user(struct live *l, uid_t uid, char *name, size_t size);
-void		 users_free(struct live *l);
 void		 user_name(uid_t uid, char *name, size_t size);
 
 #endif

@@ -34,7 +34,7 @@ setfile_get(struct live *l, uint64_t dev, uint64_t ino)
 	struct setfile *f;
 
 	if ((f = setfile_find(l, dev, ino)) != NULL ||
-	    (f = mem_new(1, sizeof *f)) == NULL)
+	    (f = live_own(l, mem_new(1, sizeof *f))) == NULL)
 		return f;
 	f->dev = dev;
 	f->ino = ino;
@@ -95,21 +95,4 @@ shmems_note(struct live *l, const struct smap *m)
 		l->shmem += bytes - f->bytes;
 		f->bytes = bytes;
 	}
-}
-
-/*
- * Free the entries of all files of set l. This frees only what this source file
- * owns in an entry; the other members are freed by the source files that own
- * them.
- */
-void
-setfiles_free(struct live *l)
-{
-	struct setfile *f;
-
-	while ((f = RB_ROOT(&l->byfile)) != NULL) {
-		RB_REMOVE(setfiles, &l->byfile, f);
-		free(f);
-	}
-	l->shmem = 0;
 }

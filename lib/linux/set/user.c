@@ -4,14 +4,9 @@
  * remembered.
  */
 #include "set.h"
+#include "vec.h"
 
 #include <pwd.h>
-
-struct username {
-	struct username	*next;		/* owned */
-	uid_t		 uid;
-	char		 name[32];
-};
 
 /*
  * Write the name of user uid to the buffer name, which has room for size bytes.
@@ -36,36 +31,15 @@ user_name(uid_t uid, char *name, size_t size)
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
 {
-	struct username *u;
+	void **known = live_cell(l, "user %u", (unsigned int)uid);
 
-	for (u = l->users; u != NULL; u = u->next)
-		if (u->uid == uid) {
-			strlcpy(name, u->name, size);
-			return;
-		}
-	if (l->stopped) {
+	if (known != NULL && *known != NULL)
+		strlcpy(name, *known, size);
+	else if (l->stopped)
 		snprintf(name, size, "%u", (unsigned int)uid);
-		return;
-	}
-	user_name(uid, name, size);
-	if ((u = malloc(sizeof *u)) == NULL)
-		return;
-	u->next = l->users;
-	u->uid = uid;
-	strlcpy(u->name, name, sizeof u->name);
-	l->users = u;
-}
-
-/*
- * Free the user names that set l remembers.
- */
-void
-users_free(struct live *l)
-{
-	struct username *u;
-
-	while ((u = l->users) != NULL) {
-		l->users = u->next;
-		free(u);
+	else {
+		user_name(uid, name, size);
+		if (known != NULL)
+			*known = live_own(l, str_dup(name));
 	}
 }

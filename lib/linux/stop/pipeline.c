@@ -11,25 +11,18 @@
  */
 #include "calls.h"
 #include "stopping.h"
-#include "bisect.h"
 #include "clock.h"
 #include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/sysmacros.h>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-struct fifo {
-	uint64_t	 dev;
-	uint64_t	 ino;
-};
-
 struct pipeline {		/* how our output reaches other processes */
-	struct fifo	*fifo;		/* owned; pipes and fifos that carry our
-					   output */
-	size_t		 nfifo;
+	struct live	*live;		/* borrowed; remembers the pipes and
+					   fifos that carry our output */
+	bool		 any;		/* there is such a pipe or fifo */
 	pid_t		 peer;		/* process at the other end of our
 					   socket; 0: none */
 	bool		 grew;
@@ -40,24 +33,30 @@ struct pipeline {		/* how our output reaches other processes */
 				     that carries our output */
 };
 
+/*
+ * Return the place that is set if the fifo of sx carries our output, or NULL if
+ * memory runs out.
+ */
+static void **
+fifo_place(const struct pipeline *s, const struct statx *sx)
+{
+	return live_cell(s->live, "fifo %ju %ju", (uintmax_t)statx_dev(sx),
+	    (uintmax_t)sx->stx_ino);
+}
+
 static bool
 fifo_known(const struct pipeline *s, const struct statx *sx)
 {
-	uint64_t dev;
+	void **place = fifo_place(s, sx);
 
-	dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
-	return SEEK(s->fifo, s->nfifo, x->dev == dev && x->ino == sx->stx_ino)
-	    != NULL;
+	return place != NULL && *place != NULL;
 }
 
 static void
 fifo_add(struct pipeline *s, const struct statx *sx)
 {
-	if (fifo_known(s, sx) || VEC_ROOM(s->fifo, s->nfifo) == -1)
-		return;
-	s->fifo[s->nfifo].dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
-	s->fifo[s->nfifo++].ino = sx->stx_ino;
-	s->grew = true;
+	if (cell_once(fifo_place(s, sx)))
+		s->any = s->grew = true;
 }
 
 /*
@@ -141,7 +140,7 @@ search_ours(struct pipeline *s, int out)
 static void
 search_all(struct pipeline *s)
 {
-	while (s->grew && s->nfifo > 0) {
+	while (s->grew) {
 		s->grew = false;
 		(void)proc_list(0, NULL, search_pid, s);
 	}
@@ -158,14 +157,16 @@ reads_now(struct live *l, pid_t pid)
 	struct pipeline *s = l->pipeline;
 
 	if (s == NULL) {
-		if ((s = l->pipeline = calloc(1, sizeof *s)) == NULL)
+		if ((s = live_own(l, mem_new(1, sizeof *s))) == NULL)
 			return false;
+		l->pipeline = s;
+		s->live = l;
 		search_ours(s, l->opts.out);
 		search_all(s);
 	}
 	if (pid == s->peer)
 		return true;
-	if (s->nfifo == 0)
+	if (!s->any)
 		return false;
 	s->grew = false;
 	(void)search_pid(s, pid);
@@ -192,15 +193,4 @@ pipeline_reads(struct live *l, pid_t pid)
 		if (!l->stopped)
 			nap_us(20000);
 	return i == looks;
-}
-
-/*
- * Free the pipeline of set l.
- */
-void
-pipeline_free(struct live *l)
-{
-	if (l->pipeline != NULL)
-		free(l->pipeline->fifo);
-	free(l->pipeline);
 }

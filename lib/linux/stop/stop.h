@@ -18,7 +18,6 @@ int		 thread_seize(struct lproc *p, struct lthread *t);
 
 /* pipeline.c: processes that read our output */
 bool		 pipeline_reads(struct live *l, pid_t pid);
-void		 pipeline_free(struct live *l);
 
 /* regs.c: facts that ptrace(2) gives about a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);

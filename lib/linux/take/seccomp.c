@@ -14,12 +14,6 @@
 #include <linux/filter.h>
 #include <linux/ptrace.h>
 
-struct filters {		/* the distinct filters found so far in all
-				   threads */
-	struct bytes	*v;	/* owned, as is the data of each filter */
-	size_t		 n;
-};
-
 /*
  * Set *id to the number of the filter whose program is the len bytes at data.
  * If the filter is new, add it to set l and to record rec.
@@ -28,25 +22,18 @@ static int
 filter_number(struct live *l, const void *data, size_t len,
     struct filelist *rec, size_t *id)
 {
-	struct filters *f;
-	struct bytes *v;
+	const struct bytes *v;
+	uint8_t *copy;
 	char name[32];
 
-	if (l->filters == NULL &&
-	    (l->filters = mem_new(1, sizeof *l->filters)) == NULL)
-		return -1;
-	f = l->filters;
-	v = SEEK(f->v, f->n, x->len == len && memcmp(x->data, data, len) == 0);
-	*id = v == NULL ? f->n : (size_t)(v - f->v);
+	v = SEEK(l->filter, l->nfilter, x->len == len &&
+	    memcmp(x->data, data, len) == 0);
+	*id = v == NULL ? l->nfilter : (size_t)(v - l->filter);
 	if (v != NULL)
 		return 0;
-	if (VEC_ROOM(f->v, f->n) == -1)
+	if ((copy = live_own(l, mem_dup(data, len))) == NULL ||
+	    VEC_ADD(l->filter, l->nfilter, (struct bytes){ copy, len }) == -1)
 		return -1;
-	v = &f->v[f->n];
-	if ((v->data = mem_dup(data, len)) == NULL)
-		return -1;
-	v->len = len;
-	f->n++;
 	snprintf(name, sizeof name, "seccomp/%zu", *id);
 	filelist_copy(rec, name, data, len);
 	return 0;
@@ -87,21 +74,4 @@ filters_record(struct live *l, pid_t tid, struct filelist *rec)
 		buf_free(&b);
 	} else if (b.len > 0)
 		filelist_buf(rec, "seccomp-filters", &b);
-}
-
-/*
- * Free the filters that set l remembers.
- */
-void
-filters_free(struct live *l)
-{
-	size_t i;
-
-	if (l->filters == NULL)
-		return;
-	for (i = 0; i < l->filters->n; i++)
-		free(l->filters->v[i].data);
-	free(l->filters->v);
-	free(l->filters);
-	l->filters = NULL;
 }

@@ -11,9 +11,6 @@
 void		 state_read(struct live *l);
 void		 state_finish(struct live *l, bool cloned);
 
-/* seccomp.c */
-void		 filters_free(struct live *l);
-
 /* gather.c */
 void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);

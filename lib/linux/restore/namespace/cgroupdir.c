@@ -141,15 +141,9 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 	const struct scan *list = &g->line->list;
 	const int n = (int)(list->end - list->s);
 	struct stat st;
-	char *key;
-	bool recorded;
 
 	if (g->left == 0 || g->text.len > MAX_TEXT || fstat(dir, &st) == -1 ||
-	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
-		return false;
-	recorded = space_recorded(g->l, key);
-	free(key);
-	if (recorded)
+	    !cell_once(live_cell(g->l, "cgroup %.*s %s", n, list->s, path)))
 		return false;
 	g->left--;
 	buf_printf(&g->text, "directory %.*s %o %u %u %s\n", n == 0 ? 1 : n,

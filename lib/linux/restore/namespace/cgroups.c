@@ -117,16 +117,10 @@ directories_record(struct live *l, struct filelist *rec)
 	const struct file *f;
 	struct cgroupline line;
 	struct scan t;
-	char *all;
-	bool recorded;
 
 	if ((f = filelist_find(rec, "cgroup")) == NULL || f->data == NULL ||
-	    asprintf(&all, "cgroups %.*s", (int)f->len,
-	    (const char *)f->data) == -1)
-		return;
-	recorded = space_recorded(l, all);
-	free(all);
-	if (recorded)
+	    !cell_once(live_cell(l, "cgroups %.*s", (int)f->len,
+	    (const char *)f->data)))
 		return;
 	if (proc_read(getpid(), 0, "mountinfo", &g.mounts) == -1) {
 		filelist_lose(rec, "cgroups/directories");

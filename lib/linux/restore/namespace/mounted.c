@@ -10,13 +10,6 @@
 
 #include <fcntl.h>
 
-struct mounted {
-	struct mounted	*next;	/* owned */
-	uint64_t	 ns;	/* number of the mount namespace */
-	struct rootid	 root;
-	struct bytes	 text;	/* owned; text of mountinfo */
-};
-
 /*
  * Set *w to the identity of the root directory of process pid. Return false if
  * it cannot be read.
@@ -35,24 +28,18 @@ rootid_read(pid_t pid, struct rootid *w)
 }
 
 /*
- * Read the mountinfo of process p, and add it to l. ns is the number of its
- * mount namespace. Return the new entry, or NULL with errno set.
+ * Return the mountinfo of process p, which set l owns, or NULL with errno set.
  */
-static struct mounted *
-mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
+static struct bytes *
+mounts_read(struct live *l, const struct lproc *p)
 {
-	struct mounted *m;
+	struct bytes *text;
 
-	if ((m = mem_new(1, sizeof *m)) == NULL ||
-	    proc_read(p->mmtid, 0, "mountinfo", &m->text) == -1) {
-		free(m);
+	if ((text = live_own(l, mem_new(1, sizeof *text))) == NULL ||
+	    proc_read(p->mmtid, 0, "mountinfo", text) == -1)
 		return NULL;
-	}
-	m->ns = ns;
-	m->root = p->root;
-	m->next = l->mounted;
-	l->mounted = m;
-	return m;
+	return text->data == NULL || live_own(l, text->data) != NULL ? text :
+	    NULL;
 }
 
 /*
@@ -63,34 +50,20 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 void
 mounted_read(struct live *l, struct lproc *p)
 {
-	const bool seen = rootid_read(p->mmtid, &p->root);
-	const uint64_t ns = seen ? ns_number(p->mmtid, "mnt") : 0;
-	struct mounted *m;
+	const struct rootid *root = &p->root;
+	const uint64_t ns = rootid_read(p->mmtid, &p->root) ?
+	    ns_number(p->mmtid, "mnt") : 0;
+	void *alone = NULL, **text = NULL;
 
-	/* if the namespace is unknown, share the text with no process */
-	for (m = ns == 0 ? NULL : l->mounted; m != NULL; m = m->next)
-		if (rootid_same(&m->root, &p->root) && m->ns == ns)
-			break;
-	if (m == NULL && (m = mounted_add(l, p, ns)) == NULL) {
-		if (proc_islost(errno))
-			live_warn(l, "process %d: its mounts are missing: %s",
-			    p->pid, strerror(errno));
-		return;
-	}
-	p->mounts = &m->text;
-}
-
-/*
- * Free the mountinfo texts of l.
- */
-void
-mounted_free(struct live *l)
-{
-	struct mounted *m;
-
-	while ((m = l->mounted) != NULL) {
-		l->mounted = m->next;
-		free(m->text.data);
-		free(m);
-	}
+	if (ns != 0)
+		text = live_cell(l, "mounts %ju %ju %ju %ju", (uintmax_t)ns,
+		    (uintmax_t)root->ino, (uintmax_t)root->mount,
+		    (uintmax_t)root->dev);
+	if (text == NULL)
+		text = &alone;	/* share the text with no process */
+	if (*text == NULL && (*text = mounts_read(l, p)) == NULL &&
+	    proc_islost(errno))
+		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
+		    strerror(errno));
+	p->mounts = *text;
 }

@@ -10,7 +10,6 @@
 /* namespaces.c: namespaces of a process that are not ours */
 void		 namespaces_record(struct live *l, struct filelist *rec,
 		    const struct lproc *p);
-void		 spaces_free(struct live *l);
 
 /* cgroups.c: the cgroups of processes and threads */
 void		 cgroups_record(struct live *l, struct filelist *rec,
@@ -20,7 +19,6 @@ void		 cgroups_thread(struct live *l, struct filelist *rec,
 
 /* mounted.c: mountinfo of processes */
 void		 mounted_read(struct live *l, struct lproc *p);
-void		 mounted_free(struct live *l);
 
 /* mntspace.c: mount namespaces that are not ours */
 void		 mntspace_record(struct live *l, const struct lproc *p,
@@ -29,6 +27,5 @@ void		 mntspace_record(struct live *l, const struct lproc *p,
 /* sysv.c: System V shared memory */
 void		 sysv_record(struct live *l, const struct lproc *p,
 		    const struct task *t, struct filelist *rec);
-void		 sysv_free(struct live *l);
 
 #endif

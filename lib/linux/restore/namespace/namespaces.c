@@ -44,9 +44,8 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 		return false;
 	snprintf(link, sizeof link, "ns/%s", name);
 	f = filelist_find(rec, link);
-	snprintf(link, sizeof link, "%.*s", (int)f->len,
-	    (const char *)f->data);
-	return !space_recorded(l, link);
+	return cell_once(live_cell(l, "space %.*s", (int)f->len,
+	    (const char *)f->data));
 }
 
 /*

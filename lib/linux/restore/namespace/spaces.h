@@ -7,9 +7,6 @@
 #include "linux/proxy/proxy.h"
 #include "namespace.h"
 
-/* recorded.c: namespaces whose contents are recorded */
-bool		 space_recorded(struct live *l, const char *ns);
-
 /* namespaces.c */
 bool		 space_isnew(struct live *l, const struct filelist *rec,
 		    const char *name);

@@ -15,11 +15,8 @@
 #define SPACE_FIRST	UINT64_C(4026531839)
 
 struct sysv {			/* an IPC namespace */
-	struct sysv	*next;	/* owned */
-	uint64_t	 ns;	/* number of the namespace */
-	char		*shm;	/* owned; text of /proc/sysvipc/shm */
-	struct buf	 limits; /* owned; lines for the file
-				    "sysvipc/limits" */
+	char		*shm;	/* text of /proc/sysvipc/shm */
+	char		*limits; /* lines for the file "sysvipc/limits" */
 	struct filelist	 rest;	/* owned; other files of the record, until
 				   they are recorded; empty for the initial
 				   namespace */
@@ -81,34 +78,30 @@ rest_read(struct sysv *v)
 }
 
 /*
- * Enter the IPC namespace of process p, read its contents into v, and leave it
- * again.
+ * Enter the IPC namespace of process p, whose number is ns, read its contents,
+ * and leave it again. Return the contents, which set l owns, or NULL with
+ * errstr set.
  */
-static int
-sysv_read(const struct lproc *p, struct sysv *v)
+static struct sysv *
+sysv_read(struct live *l, const struct lproc *p, uint64_t ns)
 {
+	struct buf limits = { 0 };
 	struct visit there;
-	int rc;
+	struct sysv *v;
 
-	if (visit_begin(&there, VISIT_IPC, p->mmtid) == -1)
-		return -1;
-	rc = (v->shm = text_read("/proc/sysvipc/shm")) == NULL ?
-	    errstr_sys("/proc/sysvipc/shm") : 0;
-	limits_read(&v->limits);
-	if (v->ns != SPACE_FIRST)
+	if ((v = live_own(l, mem_new(1, sizeof *v))) == NULL ||
+	    visit_begin(&there, VISIT_IPC, p->mmtid) == -1)
+		return NULL;
+	v->shm = live_own(l, text_read("/proc/sysvipc/shm"));
+	if (v->shm == NULL)
+		errstr_sys("/proc/sysvipc/shm");
+	limits_read(&limits);
+	v->limits = live_own(l, buf_text(&limits));
+	if (v->shm != NULL && v->limits != NULL && ns != SPACE_FIRST)
 		rest_read(v);
 	/* if it fails: nothing in this process needs our own IPC namespace */
 	(void)visit_end(&there);
-	return rc;
-}
-
-static void
-sysv_drop(struct sysv *v)
-{
-	free(v->shm);
-	buf_free(&v->limits);
-	filelist_free(&v->rest);
-	free(v);
+	return v->shm == NULL || v->limits == NULL ? NULL : v;
 }
 
 /*
@@ -119,31 +112,19 @@ static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
 {
 	const uint64_t ns = ns_number(p->mmtid, "ipc");
-	struct sysv *v;
+	void **v;
 
 	if (ns == 0) {
 		errstr_sys("its IPC namespace");
 		return NULL;
 	}
-	for (v = l->sysv; v != NULL; v = v->next)
-		if (v->ns == ns)
-			return v;
-	if ((v = mem_new(1, sizeof *v)) == NULL)
+	if ((v = live_cell(l, "sysv %ju", (uintmax_t)ns)) == NULL)
 		return NULL;
-	v->ns = ns;
-	if (sysv_read(p, v) == -1) {
-		sysv_drop(v);
-		return NULL;
-	}
-	v->next = l->sysv;
-	l->sysv = v;
-	return v;
+	if (*v == NULL)
+		*v = sysv_read(l, p, ns);
+	return *v;
 }
 
-/*
- * Set *g to the segment with this id in text, the contents of
- * /proc/sysvipc/shm. Return false if there is no such segment.
- */
 static bool
 segment_find(const char *text, int id, struct ipcsegment *g)
 {
@@ -215,22 +196,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		    g.o.cuid, g.o.cgid, g.attached);
 	}
 	if (b.len > 0 || record)
-		filelist_copy(rec, "sysvipc/limits", v->limits.data,
-		    v->limits.len);
+		filelist_text(rec, "sysvipc/limits", "%s", v->limits);
 	if (b.len > 0)
 		filelist_buf(rec, "sysvipc/shm", &b);
-}
-
-/*
- * Free the contents of IPC namespaces that l has read.
- */
-void
-sysv_free(struct live *l)
-{
-	struct sysv *v;
-
-	while ((v = l->sysv) != NULL) {
-		l->sysv = v->next;
-		sysv_drop(v);
-	}
 }
