@@ -125,49 +125,68 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * Scan the pagemap fd with argument a, which asks for SCAN_GUARD and other
- * categories of pages. If the kernel does not know SCAN_GUARD, leave that
- * category out, now and in all later calls. Return the result of ioctl(2).
+ * Return the categories of pages that PAGEMAP_SCAN finds on this kernel,
+ * SCAN_ANY or fewer, or 0 if the kernel does not have it. The first call tries
+ * it on the pagemap fd.
  */
-static long
-scan_any(int fd, struct scan_arg *a)
+static uint64_t
+scan_categories(int fd)
 {
-	static atomic_bool unknown;
-	long n;
+	static const uint64_t some[] = { SCAN_ANY, SCAN_ANY & ~SCAN_GUARD, 0 };
+	static _Atomic uint64_t known = UINT64_MAX;
+	struct scan_region v;
+	struct scan_arg a;
+	size_t i;
 
-	if (!unknown) {
-		n = call_ioctl(fd, SCAN_IOCTL, a);
-		if (n != -1 || errno != EINVAL)
-			return n;
+	for (i = 0; known == UINT64_MAX; i++) {
+		a = scan_make(0, (uint64_t)sysconf(_SC_PAGESIZE), some[i],
+		    some[i], &v, 1);
+		if (some[i] == 0 || call_ioctl(fd, SCAN_IOCTL, &a) != -1 ||
+		    (errno != ENOTTY && errno != EINVAL))
+			known = some[i];
 	}
-	a->category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
-	a->return_mask &= ~(uint64_t)SCAN_GUARD;
-	n = call_ioctl(fd, SCAN_IOCTL, a);
-	if (n != -1)
-		unknown = true;
-	return n;
+	return known;
 }
 
 /*
- * Do the work of pagemap_walk() with PAGEMAP_SCAN. Return 1 if the kernel does
- * not support it, else as pagemap_walk() does.
+ * Return true if the kernel supports PAGEMAP_SCAN on the pagemap fd, so that
+ * pagemap_walk() reports zero pages and huge pages.
+ */
+bool
+pagemap_scans(int fd)
+{
+	return scan_categories(fd) != 0;
+}
+
+/*
+ * Return true if PAGEMAP_SCAN on the pagemap fd reports guards (Linux 6.15 and
+ * later).
+ */
+bool
+pagemap_guards(int fd)
+{
+	return (scan_categories(fd) & SCAN_GUARD) != 0;
+}
+
+/*
+ * Do the work of pagemap_walk() with PAGEMAP_SCAN.
  */
 static int
 walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
     pagerun_fn fn, void *arg)
 {
+	const uint64_t any = scan_categories(fd);
 	struct scan_region v[REGIONS];
-	struct scan_arg a = scan_make(start, end, SCAN_ANY, SCAN_ANY |
-	    SCAN_ZERO | (more & PM_FILE ? SCAN_FILE : 0) |
+	struct scan_arg a = scan_make(start, end, any, any | SCAN_ZERO |
+	    (more & PM_FILE ? SCAN_FILE : 0) |
 	    (more & PM_HUGE ? SCAN_HUGE : 0), v, REGIONS);
 	struct pagerun r;
 	long i, n;
 
 	do {
 		a.start = start;
-		if ((n = scan_any(fd, &a)) == -1)
-			return errno == ENOTTY || errno == EINVAL ? 1 :
-			    pagemap_fail(-1);
+		if ((n = call_ioctl(fd, SCAN_IOCTL, &a)) == -1)
+			return pagemap_fail(-1);
 		start = a.walk_end;
 		for (i = 0; i < n; i++) {
 			r.start = v[i].start;
@@ -306,56 +325,8 @@ int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
     pagerun_fn fn, void *arg)
 {
-	int rc;
-
-	rc = walk_scan(fd, start, end, more, fn, arg);
-	return rc == 1 ? walk_entries(fd, start, end, more, fn, arg) :
-	    rc;
-}
-
-/*
- * Set *addr to the first page in start..end (exclusive) that is present, in
- * swap, or a guard. fd is the pagemap. Return 1, 0 if there is none, or -1 with
- * errno set.
- */
-static int
-scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
-{
-	struct scan_region v;
-	struct scan_arg a = scan_make(start, end, SCAN_ANY, SCAN_ANY, &v, 1);
-	long n;
-
-	a.max_pages = 1;
-	if ((n = scan_any(fd, &a)) > 0)
-		*addr = v.start;
-	return n > 0 ? 1 : (int)n;
-}
-
-/*
- * Return true if the kernel supports PAGEMAP_SCAN on the pagemap fd, so that
- * pagemap_walk() reports zero pages and huge pages.
- */
-bool
-pagemap_scans(int fd)
-{
-	uint64_t addr;
-
-	return scan_first(fd, 0, (uint64_t)sysconf(_SC_PAGESIZE), &addr) >= 0 ||
-	    (errno != ENOTTY && errno != EINVAL);
-}
-
-/*
- * Return true if PAGEMAP_SCAN on the pagemap fd reports guards (Linux 6.15 and
- * later).
- */
-bool
-pagemap_guards(int fd)
-{
-	struct scan_region v;
-	struct scan_arg a = scan_make(0, (uint64_t)sysconf(_SC_PAGESIZE),
-	    SCAN_GUARD, SCAN_GUARD, &v, 1);
-
-	return call_ioctl(fd, SCAN_IOCTL, &a) != -1;
+	return (pagemap_scans(fd) ? walk_scan : walk_entries)(fd, start, end,
+	    more, fn, arg);
 }
 
 /*
@@ -367,12 +338,19 @@ pagemap_guards(int fd)
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)
 {
-	int rc;
+	const uint64_t any = scan_categories(fd);
+	struct scan_region v;
+	struct scan_arg a = scan_make(*addr, end, any, any, &v, 1);
+	long n;
 
-	rc = scan_first(fd, *addr, end, addr);
-	if (rc == -1 && (errno == ENOTTY || errno == EINVAL))
+	if (any == 0)
 		return 1;
-	return rc == -1 ? pagemap_fail(-1) : rc;
+	a.max_pages = 1;
+	if ((n = call_ioctl(fd, SCAN_IOCTL, &a)) == -1)
+		return pagemap_fail(-1);
+	if (n > 0)
+		*addr = v.start;
+	return n > 0;
 }
 
 /*
@@ -413,13 +391,10 @@ int
 pagemap_any(int fd, uint64_t start, uint64_t end)
 {
 	bool found = false;
-	uint64_t addr;
 	int rc;
 
-	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
-		return rc;
-	if (errno != ENOTTY && errno != EINVAL)
-		return pagemap_fail(-1);
+	if (pagemap_scans(fd))
+		return pagemap_first(fd, &start, end);
 	rc = walk_entries(fd, start, end, 0, run_found, &found);
 	return found ? 1 : rc;
 }
