@@ -36,7 +36,8 @@ path_walk(const struct lproc *p, const char *path)
 	    RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
 	if (fd == -1 && (errno == EAGAIN || errno == EINVAL ||
 	    errno == ENOSYS))
-		fd = proxy_walk(root, path);
+		fd = proxy_walk(root, path, RESOLVE_IN_ROOT |
+		    RESOLVE_NO_MAGICLINKS);
 	fd_drop(root);
 	return fd;
 }
@@ -171,7 +172,7 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 		return -1;
 	if (is_near(p, &m))
 		return beneath_resolve(dir, name, O_PATH, PROXY_PLAIN);
-	return ask ? proxy_step(dir, name) : -1;
+	return ask ? proxy_walk(dir, name, PROXY_PLAIN) : -1;
 }
 
 /*

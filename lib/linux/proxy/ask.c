@@ -79,52 +79,35 @@ proxy_fdinfo(pid_t pid, int fd, const char *desc, struct bulk *out)
 static int
 walk_serve(struct serving *s)
 {
-	s->out = beneath_resolve(s->fd, s->arg, O_PATH, RESOLVE_IN_ROOT |
-	    RESOLVE_NO_MAGICLINKS);
+	const char *path = (const char *)s->arg + sizeof(uint64_t);
+	uint64_t resolve;
+
+	memcpy(&resolve, s->arg, sizeof resolve);
+	s->out = beneath_resolve(s->fd, path, O_PATH, resolve);
 	return s->out == -1 ? -1 : 0;
 }
 
-static int
-step_serve(struct serving *s)
-{
-	s->out = beneath_resolve(s->fd, s->arg, O_PATH, PROXY_PLAIN);
-	return s->out == -1 ? -1 : 0;
-}
-
-static int
-ask_walk(proxy_fn fn, int root, const char *path)
+/*
+ * Make the proxy look up path in the directory open as dir. resolve is as in
+ * openat2(2). Return an O_PATH descriptor that the caller owns, or -1 with
+ * errno set.
+ */
+int
+proxy_walk(int dir, const char *path, uint64_t resolve)
 {
 	const struct proxy_key k = { KEY_WALK, 0, path, 0 };
+	struct {
+		uint64_t	 resolve;
+		char		 path[PATH_MAX];
+	} arg = { .resolve = resolve };
 	int fd = -1;
 
-	if (strlen(path) >= PATH_MAX) {
+	if (strlcpy(arg.path, path, sizeof arg.path) >= sizeof arg.path) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return proxy_call(&k, fn, path, strlen(path) + 1, root, NULL, 0,
+	return proxy_call(&k, walk_serve, &arg, sizeof arg, dir, NULL, 0,
 	    &fd) == -1 ? -1 : fd;
-}
-
-/*
- * Make the proxy look up path as if the directory open as root were the root
- * directory. Return an O_PATH descriptor that the caller owns, or -1 with errno
- * set.
- */
-int
-proxy_walk(int root, const char *path)
-{
-	return ask_walk(walk_serve, root, path);
-}
-
-/*
- * Make the proxy look up name in the directory open as dir. Fail if name is a
- * link or a mount point. Return an O_PATH descriptor that the caller owns, or
- * -1 with errno set.
- */
-int
-proxy_step(int dir, const char *name)
-{
-	return ask_walk(step_serve, dir, name);
 }
 
 /*

@@ -48,7 +48,8 @@ missed_find(const struct proxy_key *k)
 
 /*
  * Record that the answer about the object of k did not come in time. The proxy
- * is not asked about that object again. Return -1 with errno ETIMEDOUT.
+ * is not asked about that object again. Return -1 with errno ETIMEDOUT and
+ * errstr set.
  */
 static int
 missed_add(const struct proxy_key *k)
@@ -64,7 +65,7 @@ missed_add(const struct proxy_key *k)
 	}
 	pthread_mutex_unlock(&proxies.lock);
 	errno = ETIMEDOUT;
-	return -1;
+	return errstr_set("no answer in time");
 }
 
 /*
@@ -285,8 +286,8 @@ lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
  * Make the proxy run fn, with the len bytes of arg, and append the bytes of its
  * answer to *bytes. fn also gets a duplicate of descriptor fd, unless fd is -1.
  * k describes the object that the question is about. Return 0, or -1 with errno
- * set; errno is ETIMEDOUT if the answer took too long. If the answer is an
- * error with a message, errstr is set as well.
+ * set. If the answer took too long, or is an error with a message, errstr is
+ * set as well.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
@@ -309,17 +310,18 @@ lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
 	if (v->asked != 0)
 		lane_abandon(p);
 	for (i = 0; i < n; i++) {
+		(void)errstr_set("%s", "");
 		v[i].rc = lane_ask(p, &v[i].q);
-		v[i].error = errno;
 		v[i].asked = v[i].rc == 0 ? p->pid : -1;
+		strlcpy(v[i].why, snap_errstr(), sizeof v[i].why);
 	}
 }
 
 /*
  * Ask the n questions at v, all for the same proxy. Send all of them before
  * waiting for the first answer. If an answer does not come in time, send the
- * questions after it to a new process. Set rc, error and why of each question
- * to the result, errno and errstr (or "") that proxy_fetch() would give.
+ * questions after it to a new process. Set rc and why of each question to the
+ * result and errstr (or "") that proxy_fetch() would give.
  */
 void
 proxy_fetchall(struct proxy_asked *v, size_t n)
@@ -337,11 +339,10 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 		for (tries = 0; tries < TRIES && (v[i].asked == 0 ||
 		    (v[i].rc == 0 && v[i].asked != p->pid)); tries++)
 			lane_askall(p, &v[i], n - i);
+		if (v[i].rc == -1)
+			continue;
 		(void)errstr_set("%s", "");
-		if (v[i].rc == 0) {
-			v[i].rc = answer_fetch(p, &v[i].q, &v[i].to, &none);
-			v[i].error = errno;
-		}
+		v[i].rc = answer_fetch(p, &v[i].q, &v[i].to, &none);
 		strlcpy(v[i].why, snap_errstr(), sizeof v[i].why);
 	}
 	lane_unlock(p);

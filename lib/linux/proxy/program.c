@@ -169,8 +169,7 @@ proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
 	if (proxy_fetch(k, fn, arg, n, fd, &b) == -1 ||
 	    buf_check(&b.b) == -1) {
 		bulk_free(&b);
-		return errno == ETIMEDOUT ?
-		    errstr_set("no answer in time") : -1;
+		return -1;
 	}
 	for (p = b.b.data; p < b.b.data + b.b.len; p = data + len) {
 		name = (const char *)p;

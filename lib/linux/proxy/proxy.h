@@ -127,7 +127,6 @@ struct proxy_asked {		/* one of several questions for
 	struct proxy_question q;
 	struct bulk	 to;	/* owned; the answer */
 	int		 rc;
-	int		 error;
 	char		 why[160];
 	pid_t		 asked;	/* process that the question was sent to; -1:
 				   sending failed; 0: not yet sent */
@@ -179,8 +178,7 @@ struct proxy_file {		/* a file opened by the proxy */
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
 int		 proxy_fdinfo(pid_t pid, int fd, const char *desc,
 		    struct bulk *out);
-int		 proxy_walk(int root, const char *path);
-int		 proxy_step(int dir, const char *name);
+int		 proxy_walk(int dir, const char *path, uint64_t resolve);
 int		 proxy_open(int fd, uint64_t number, uint64_t dev,
 		    const char *name, struct proxy_file *f);
 ssize_t		 proxy_read(int fd, uint64_t number, uint64_t dev,

@@ -156,14 +156,11 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 	struct bulk b = { .full = true };	/* keep the data in memory */
 	char what[256];
 	const struct proxy_key k = filerec_key(t, lane, what, sizeof what);
-	int rc;
 
-	if ((rc = proxy_fetch(&k, fn, arg, len, fd, &b)) == -1)
-		bulk_free(&b);
-	else
-		rc = bulk_finish(&b, &answer->data, &answer->len);
-	return rc == -1 && errno == ETIMEDOUT ?
-	    errstr_set("no answer in time") : rc;
+	if (proxy_fetch(&k, fn, arg, len, fd, &b) == 0)
+		return bulk_finish(&b, &answer->data, &answer->len);
+	bulk_free(&b);
+	return -1;
 }
 
 /*

@@ -97,8 +97,7 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 			bulk_free(&q->to);
 		if (t->out.len == 0)
 			filerec_type(t, "other");
-		tell_why(t, "cannot read it: %s", q->error == ETIMEDOUT ?
-		    "no answer in time" : q->why);
+		tell_why(t, "cannot read it: %s", q->why);
 		return;
 	}
 	memcpy(&reply, answer.data, sizeof reply);

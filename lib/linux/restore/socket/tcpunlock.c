@@ -226,9 +226,8 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 	static const struct proxy_key k = { KEY_SPACE, 0,
 	    "connections of TCP", PROXY_UNLOCKER };
 
-	if (proxy_call(&k, fn, arg, len, fd, answer, size, NULL) != -1)
-		return 0;
-	return errno == ETIMEDOUT ? errstr_set("no answer in time") : -1;
+	return proxy_call(&k, fn, arg, len, fd, answer, size, NULL) == -1 ? -1 :
+	    0;
 }
 
 /*
