@@ -196,6 +196,7 @@ int		 pageflags_live(struct flagcounts *c, const struct space *sp,
 		    struct frames *frames, bool *hidden);
 const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
+int		 maps_read(pid_t pid, struct vmas *l);
 pid_t		 proc_leader(pid_t tid);
 bool		 proc_ended(pid_t pid);
 int		 proc_refused(pid_t pid);

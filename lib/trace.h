@@ -100,7 +100,6 @@ void		 tracer_free(struct tracer *t);
  * Look at a process before it is traced: linux/observe/livespace.c
  */
 pid_t		 traced_process(pid_t tid);
-int		 traced_maps(pid_t pid, struct vmas *l);
 
 /*
  * Names of flags from a tracepoint's format: linux/observe/tpflags.c

@@ -88,7 +88,7 @@ process_read(struct process *p)
 	int rc;
 
 	now = now_ns();
-	rc = traced_maps(p->pid, &map);
+	rc = maps_read(p->pid, &map);
 	if (rc == -1 || map.n == 0) {
 		vmas_free(&map);
 		return rc;

@@ -379,24 +379,6 @@ keep_compare(struct keeping *k)
 }
 
 /*
- * Read the mappings of the clone, unless it has all mappings of the process.
- */
-static int
-keep_readclone(struct keeping *k)
-{
-	struct bytes maps;
-	int rc;
-
-	if (k->of.whole)
-		return 0;
-	if (proc_read(k->of.clone, 0, "maps", &maps) == -1)
-		return errstr_sys("cannot read its clone");
-	rc = vmas_parse(&k->clone, maps.data, maps.len);
-	free(maps.data);
-	return rc;
-}
-
-/*
  * Add gaps to process p for the pages that its clone, lack->clone, does not
  * have. The process must be stopped. vma has the mappings of p. Copy the pages
  * that must be copied, and add the sources of the copies to snapshot s. Return
@@ -421,7 +403,8 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 		errstr_sys("its clone");
 		goto out;
 	}
-	if ((rc = keep_readclone(&k)) == 0)
+	rc = lack->whole ? 0 : maps_read(lack->clone, &k.clone);
+	if (rc == 0)
 		rc = keep_compare(&k);
 	if (rc == 0 && lack->alike == NULL)
 		rc = ptraceonly_show(p->calls, vma, k.cloned);

@@ -96,15 +96,9 @@ static int
 inject_look(struct inject *inj)
 {
 	struct vmas l = { 0 };
-	struct bytes b;
 	int rc;
 
-	if (proc_read(inj->pid, inj->tid, "maps", &b) == -1)
-		return errstr_sys("/proc/%d/maps", inj->pid);
-	rc = vmas_parse(&l, b.data, b.len);
-	free(b.data);
-	if (rc == 0)
-		rc = inject_survey(inj, &l);
+	rc = maps_read(inj->pid, &l) == -1 ? -1 : inject_survey(inj, &l);
 	vmas_free(&l);
 	return rc;
 }

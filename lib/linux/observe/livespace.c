@@ -268,22 +268,3 @@ traced_process(pid_t tid)
 		return errstr_set("a zombie has no page faults");
 	return (pid = proc_status(tid, 0, "Tgid")) > 0 ? (pid_t)pid : tid;
 }
-
-/*
- * Append the current mappings of process pid to l, from /proc/PID/maps. A
- * mapping that changes meanwhile may appear twice, because the kernel returns
- * the file in pieces. The caller frees l, even after a failure. Return 0, or -1
- * with errstr set.
- */
-int
-traced_maps(pid_t pid, struct vmas *l)
-{
-	struct bytes b;
-	int rc;
-
-	if (proc_read(pid, 0, "maps", &b) == -1)
-		return errstr_sys("%d", pid);
-	rc = vmas_parse(l, b.data, b.len);
-	free(b.data);
-	return rc;
-}

@@ -90,15 +90,7 @@ level_try(const struct perflevel *l, enum trace_kind kind)
 static int
 paranoid(void)
 {
-	FILE *f;
-	int n;
-
-	if ((f = fopen("/proc/sys/kernel/perf_event_paranoid", "re")) == NULL)
-		return -1;
-	if (fscanf(f, "%d", &n) != 1)
-		n = -1;
-	fclose(f);
-	return n;
+	return proc_setting("/proc/sys/kernel/perf_event_paranoid", -1);
 }
 
 /*

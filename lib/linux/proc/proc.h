@@ -39,6 +39,7 @@ int		 unseen_mount(int fs, unsigned int attributes);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* refused.c: why access to a process is denied */
+int		 proc_setting(const char *path, int absent);
 bool		 proc_ismighty(void);
 int		 proc_refused(pid_t pid);
 

@@ -172,6 +172,25 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 }
 
 /*
+ * Append the current mappings of process pid to l, from /proc/PID/maps. A
+ * mapping that changes meanwhile may appear twice, because the kernel returns
+ * the file in pieces. The caller frees l, even after a failure. Return 0, or -1
+ * with errstr set.
+ */
+int
+maps_read(pid_t pid, struct vmas *l)
+{
+	struct bytes b;
+	int rc;
+
+	if (proc_read(pid, 0, "maps", &b) == -1)
+		return errstr_sys("/proc/%d/maps", pid);
+	rc = vmas_parse(l, b.data, b.len);
+	free(b.data);
+	return rc;
+}
+
+/*
  * Set *sx to the statx(2) result for the file that process pid has open as fd.
  * No file server is asked, because it may be dead, or stopped by us. Return 0,
  * or -1 with errno set.

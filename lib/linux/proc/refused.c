@@ -28,21 +28,21 @@ proc_ismighty(void)
 }
 
 /*
- * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or 0
- * (unrestricted) if the kernel has no Yama.
+ * Return the number in the file at path, a setting of the kernel, or the
+ * argument absent if there is no such file.
  */
-static int
-yama_scope(void)
+int
+proc_setting(const char *path, int absent)
 {
 	FILE *f;
-	int scope;
+	int n;
 
-	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
-		return 0;
-	if (fscanf(f, "%d", &scope) != 1)
-		scope = 0;
+	if ((f = fopen(path, "re")) == NULL)
+		return absent;
+	if (fscanf(f, "%d", &n) != 1)
+		n = absent;
 	fclose(f);
-	return scope;
+	return n;
 }
 
 /*
@@ -67,7 +67,9 @@ int
 proc_refused(pid_t pid)
 {
 	const long uid = proc_status(pid, 0, "Uid");
-	const int scope = yama_scope();
+	/* Documentation/admin-guide/LSM/Yama.rst */
+	const int scope = proc_setting("/proc/sys/kernel/yama/ptrace_scope",
+	    0);
 	char path[64], user[32] = "root";
 	struct stat st;
 

@@ -45,18 +45,15 @@ static uint64_t
 own_length(void)
 {
 	struct vmas l = { 0 };
-	struct bytes b = { NULL, 0 };
 	const struct vma *v;
 	uint64_t n;
 
 	n = 0;
-	if (own_vdso() != NULL && proc_read(getpid(), 0, "maps", &b) == 0 &&
-	    vmas_parse(&l, b.data, b.len) == 0 &&
+	if (own_vdso() != NULL && maps_read(getpid(), &l) == 0 &&
 	    (v = vmas_find(&l, (uintptr_t)own_vdso())) != NULL &&
 	    v->start == (uintptr_t)own_vdso())
 		n = v->end - v->start;
 	vmas_free(&l);
-	free(b.data);
 	return n;
 }
 
