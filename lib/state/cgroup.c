@@ -14,25 +14,17 @@
 bool
 cgroup_next(struct scan *text, struct cgroupline *l)
 {
-	static const char deleted[] = " (deleted)";
 	struct scan line;
 	uint64_t id;
-	size_t n;
 
 	while (scan_line(text, &line)) {
 		if (!scan_number(&line, 10, &id) || !scan_byte(&line, ':'))
 			continue;
-		l->list.s = line.s;
-		while (line.s < line.end && *line.s != ':')
-			line.s++;
-		l->list.end = line.s;
+		(void)scan_until(&line, ':', &l->list);
 		if (!scan_byte(&line, ':'))
 			continue;
 		l->path = line;
-		n = (size_t)(line.end - line.s);
-		if (n > sizeof deleted && memcmp(line.end - sizeof deleted + 1,
-		    deleted, sizeof deleted - 1) == 0)
-			l->path.end -= sizeof deleted - 1;
+		(void)scan_ends(&l->path, " (deleted)");
 		return true;
 	}
 	return false;
@@ -47,14 +39,10 @@ cgroup_lists(struct scan list, const char *s)
 {
 	struct scan word;
 
-	for (word = list; list.s < list.end; word.s = ++list.s) {
-		while (list.s < list.end && *list.s != ',')
-			list.s++;
-		word.end = list.s;
-		if ((size_t)(word.end - word.s) == strlen(s) &&
-		    memcmp(word.s, s, strlen(s)) == 0)
+	do
+		if (scan_until(&list, ',', &word) && scan_is(&word, s))
 			return true;
-	}
+	while (scan_byte(&list, ','));
 	return false;
 }
 
@@ -87,8 +75,8 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 {
 	size_t n, len;
 
-	len = (size_t)(path.end - path.s);
-	n = scan_is(&m->root, "/") ? 0 : (size_t)(m->root.end - m->root.s);
+	len = scan_len(&path);
+	n = scan_is(&m->root, "/") ? 0 : scan_len(&m->root);
 	if (n > len || memcmp(path.s, m->root.s, n) != 0 ||
 	    (n < len && path.s[n] != '/') ||
 	    memmem(path.s, len, "/..", 3) != NULL)
@@ -121,9 +109,9 @@ cgroup_locate(struct scan *text, const char *controller, struct scan path,
 		    !cgroup_lists(m.opts, controller))) ||
 		    !mount_shows(&m, path, &below))
 			continue;
-		*top = (size_t)(m.point.end - m.point.s);
+		*top = scan_len(&m.point);
 		return asprintf(dir, "%.*s%.*s", (int)*top, m.point.s,
-		    (int)(below.end - below.s), below.s) == -1 ?
+		    (int)scan_len(&below), below.s) == -1 ?
 		    errstr_set("out of memory") : 1;
 	}
 	return 0;

@@ -12,11 +12,7 @@ static bool
 word_take(struct scan *line, struct scan *word)
 {
 	scan_blanks(line);
-	word->s = line->s;
-	while (line->s < line->end && *line->s != ' ')
-		line->s++;
-	word->end = line->s;
-	return word->s < word->end;
+	return scan_until(line, ' ', word);
 }
 
 /*

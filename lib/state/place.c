@@ -21,38 +21,10 @@ enum { IDLEN = 64 };
 
 static const char hex[] = "0123456789abcdef";
 
-/*
- * If t begins with s, advance t past it and return true.
- */
-static bool
-part_begins(struct scan *t, const char *s)
-{
-	size_t n = strlen(s);
-
-	if ((size_t)(t->end - t->s) < n || memcmp(t->s, s, n) != 0)
-		return false;
-	t->s += n;
-	return true;
-}
-
-/*
- * If t ends in s, remove s from the end of t and return true.
- */
-static bool
-part_ends(struct scan *t, const char *s)
-{
-	size_t n = strlen(s);
-
-	if ((size_t)(t->end - t->s) < n || memcmp(t->end - n, s, n) != 0)
-		return false;
-	t->end -= n;
-	return true;
-}
-
 static bool
 part_has(const struct scan *t, const char *s)
 {
-	return memmem(t->s, (size_t)(t->end - t->s), s, strlen(s)) != NULL;
+	return memmem(t->s, scan_len(t), s, strlen(s)) != NULL;
 }
 
 static bool
@@ -73,9 +45,9 @@ part_isof(const struct scan *t, const char *set)
 static void
 name_set(char *name, const struct scan *t)
 {
-	size_t n = (size_t)(t->end - t->s);
+	const size_t len = scan_len(t), n = len < PLACE_NAME ? len :
+	    PLACE_NAME - 1;
 
-	n = n < PLACE_NAME ? n : PLACE_NAME - 1;
 	memcpy(name, t->s, n);
 	name[n] = '\0';
 }
@@ -124,16 +96,16 @@ pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
 		return true;
 	}
 	/* containerd with a wrong choice of the systemd driver */
-	if ((s = memmem(t.s, (size_t)(t.end - t.s), ".slice:", 7)) != NULL) {
+	if ((s = memmem(t.s, scan_len(&t), ".slice:", 7)) != NULL) {
 		t.end = s;
 		slice = true;
 	}
 	if (slice) {
 		if (!part_has(&t, "kubepods") || (s = memmem(t.s,
-		    (size_t)(t.end - t.s), "-pod", 4)) == NULL)
+		    scan_len(&t), "-pod", 4)) == NULL)
 			return false;
 		t.s = s + 4;
-	} else if (!part_begins(&t, "pod") || !(part_has(parent, "kubepods") ||
+	} else if (!scan_begins(&t, "pod") || !(part_has(parent, "kubepods") ||
 	    scan_is(parent, "burstable") || scan_is(parent, "besteffort")))
 		return false;
 	if (!part_isof(&t, "0123456789abcdef-_"))
@@ -156,7 +128,7 @@ container_find(struct scan t, const struct scan *parent, char *container)
 		name_set(container, &id);
 		return true;
 	}
-	if (!part_begins(&t, "lxc.payload.") && !scan_is(parent, "lxc") &&
+	if (!scan_begins(&t, "lxc.payload.") && !scan_is(parent, "lxc") &&
 	    !scan_is(parent, "lxc.payload"))
 		return false;
 	name_set(container, &t);
@@ -179,12 +151,12 @@ place_part(struct place *pl, struct scan part, struct scan parent)
 	size_t i;
 
 	/* systemd prefixes it to names that would collide with kernel files */
-	(void)part_begins(&part, "_");
+	(void)scan_begins(&part, "_");
 	stem = part;
-	slice = part_ends(&stem, ".slice");
+	slice = scan_ends(&stem, ".slice");
 	found = false;
 	for (i = 0; i < sizeof suffix / sizeof *suffix && !found; i++)
-		found = part_ends(&stem, suffix[i]) && stem.s < stem.end;
+		found = scan_ends(&stem, suffix[i]) && stem.s < stem.end;
 	if (found)
 		name_set(pl->unit, &part);
 	found |= pod_find(stem, slice, &parent, pl->pod);
@@ -200,11 +172,7 @@ place_next(struct scan *path, struct scan *part)
 {
 	while (scan_byte(path, '/'))
 		continue;
-	part->s = path->s;
-	while (path->s < path->end && *path->s != '/')
-		path->s++;
-	part->end = path->s;
-	return part->s < part->end;
+	return scan_until(path, '/', part);
 }
 
 /*

@@ -24,7 +24,7 @@ scan_line(struct scan *text, struct scan *line)
 {
 	size_t len, n, off;
 
-	len = (size_t)(text->end - text->s);
+	len = scan_len(text);
 	off = 0;
 	if (!line_next(text->s, len, &off, &line->s, &n))
 		return false;
@@ -40,16 +40,61 @@ scan_line(struct scan *text, struct scan *line)
 bool
 scan_key(struct scan *text, const char *key, struct scan *value)
 {
-	size_t n;
-
-	n = strlen(key);
 	while (scan_line(text, value))
-		if ((size_t)(value->end - value->s) >= n &&
-		    memcmp(value->s, key, n) == 0) {
-			value->s += n;
+		if (scan_begins(value, key))
 			return true;
-		}
 	return false;
+}
+
+/*
+ * Return the number of bytes in t.
+ */
+size_t
+scan_len(const struct scan *t)
+{
+	return (size_t)(t->end - t->s);
+}
+
+/*
+ * If t begins with s, advance t past it and return true.
+ */
+bool
+scan_begins(struct scan *t, const char *s)
+{
+	const size_t n = strlen(s);
+
+	if (scan_len(t) < n || memcmp(t->s, s, n) != 0)
+		return false;
+	t->s += n;
+	return true;
+}
+
+/*
+ * If t ends in s, remove s from the end of t and return true.
+ */
+bool
+scan_ends(struct scan *t, const char *s)
+{
+	const size_t n = strlen(s);
+
+	if (scan_len(t) < n || memcmp(t->end - n, s, n) != 0)
+		return false;
+	t->end -= n;
+	return true;
+}
+
+/*
+ * Set *part to the bytes of t before c, all if there is none, and advance t past
+ * them. Return false if there are none.
+ */
+bool
+scan_until(struct scan *t, char c, struct scan *part)
+{
+	part->s = t->s;
+	while (t->s < t->end && *t->s != c)
+		t->s++;
+	part->end = t->s;
+	return part->s < part->end;
 }
 
 /*
@@ -126,6 +171,5 @@ scan_word(struct scan *t, char *word, size_t size)
 bool
 scan_is(const struct scan *t, const char *s)
 {
-	return (size_t)(t->end - t->s) == strlen(s) &&
-	    memcmp(t->s, s, strlen(s)) == 0;
+	return scan_len(t) == strlen(s) && memcmp(t->s, s, strlen(s)) == 0;
 }

@@ -176,12 +176,6 @@ smap_lines(struct scan *text, struct smap *m, struct scan *lines)
 	return rc;
 }
 
-static size_t
-scan_len(const struct scan *t)
-{
-	return (size_t)(t->end - t->s);
-}
-
 /*
  * Return true if maps shows *was and *now as identical mappings. Their names
  * may differ.
@@ -228,15 +222,13 @@ static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,
     struct scan lines)
 {
-	static const char size[] = "Size:";
 	struct scan line;
 
 	buf_add(b, head.s, scan_len(&head));
 	(void)scan_line(&lines, &line);
 	while (scan_line(&lines, &line))
-		if (scan_len(&line) >= strlen(size) &&
-		    memcmp(line.s, size, strlen(size)) == 0)
-			buf_printf(b, "%-16s%8ju kB\n", size, (uintmax_t)
+		if (scan_begins(&line, "Size:"))
+			buf_printf(b, "%-16s%8ju kB\n", "Size:", (uintmax_t)
 			    (m->vma.end - m->vma.start) / 1024);
 		else {
 			/* the last one may lack its newline */

@@ -28,6 +28,10 @@ struct scan	 scan_begin(const void *text, size_t len);
 bool		 scan_line(struct scan *text, struct scan *line);
 bool		 scan_key(struct scan *text, const char *key,
 		    struct scan *value);
+size_t		 scan_len(const struct scan *t);
+bool		 scan_begins(struct scan *t, const char *s);
+bool		 scan_ends(struct scan *t, const char *s);
+bool		 scan_until(struct scan *t, char c, struct scan *part);
 void		 scan_blanks(struct scan *t);
 bool		 scan_byte(struct scan *t, char c);
 bool		 scan_number(struct scan *t, unsigned int base, uint64_t *v);

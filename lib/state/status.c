@@ -84,12 +84,9 @@ status_begins(const void *text, size_t len, const char *key,
     const char *value)
 {
 	struct scan t;
-	size_t n;
 
-	n = strlen(value);
 	if (!status_find(text, len, key, &t))
 		return false;
 	scan_blanks(&t);
-	return (size_t)(t.end - t.s) >= n && memcmp(t.s, value, n) == 0 &&
-	    (t.s + n == t.end || t.s[n] == ' ');
+	return scan_begins(&t, value) && (t.s == t.end || *t.s == ' ');
 }

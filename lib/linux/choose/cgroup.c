@@ -9,6 +9,7 @@
  * a container's. So nobody who was given a part of the tree can make us choose
  * a group of theirs instead.
  */
+#include "bisect.h"
 #include "choose.h"
 #include "vec.h"
 
@@ -145,12 +146,11 @@ static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
     bool *named)
 {
-	size_t n = (size_t)(part.end - part.s), len;
+	size_t len;
 	struct place pl = { 0 };
 
 	*named = place_part(&pl, part, parent);
-	if (strcmp(pl.unit, s->unit) == 0 || (n == strlen(s->unit) &&
-	    memcmp(part.s, s->unit, n) == 0)) {
+	if (strcmp(pl.unit, s->unit) == 0 || scan_is(&part, s->unit)) {
 		strlcpy(name, s->unit, PLACE_NAME);
 		return "unit";
 	}
@@ -162,7 +162,7 @@ part_match(struct seek *s, struct scan part, struct scan parent, char *name,
 		strlcpy(name, pl.pod, PLACE_NAME);
 		return "pod";
 	}
-	if (n == strlen(s->wanted) && memcmp(part.s, s->wanted, n) == 0) {
+	if (scan_is(&part, s->wanted)) {
 		strlcpy(name, s->wanted, PLACE_NAME);
 		return "cgroup";
 	}
@@ -176,23 +176,17 @@ static int
 found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
     const char *end)
 {
-	size_t n = (size_t)(end - l->path.s);
-	size_t nlist = (size_t)(l->list.end - l->list.s), i;
+	const struct scan path = { l->path.s, end };
 	struct found *g;
 
-	for (i = 0; i < s->n; i++) {
-		g = &s->v[i];
-		if (strlen(g->path) == n && memcmp(g->path, l->path.s, n) ==
-		    0 && strlen(g->list) == nlist && memcmp(g->list,
-		    l->list.s, nlist) == 0)
-			return 0;
-	}
-	if (VEC_ROOM(s->v, s->n) == -1)
+	if (SEEK(s->v, s->n, scan_is(&path, x->path) &&
+	    scan_is(&l->list, x->list)) != NULL)
+		return 0;
+	if (VEC_ADD(s->v, s->n, *f) == -1)
 		return -1;
-	g = &s->v[s->n++];
-	*g = *f;
-	g->path = mem_dup(l->path.s, n);
-	g->list = mem_dup(l->list.s, nlist);
+	g = &s->v[s->n - 1];
+	g->path = mem_dup(path.s, scan_len(&path));
+	g->list = mem_dup(l->list.s, scan_len(&l->list));
 	return g->path == NULL || g->list == NULL ? -1 : 0;
 }
 

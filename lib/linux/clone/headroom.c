@@ -191,14 +191,13 @@ static uint64_t
 tasks_all(void)
 {
 	struct buf b = { 0 };
-	struct scan t;
+	struct scan t, before;
 	uint64_t n;
 
 	n = UINT64_MAX;
 	if (full_readfile(AT_FDCWD, "/proc/loadavg", &b) == 0) {
 		t = scan_begin(b.data, b.len);
-		while (t.s < t.end && *t.s != '/')
-			t.s++;
+		(void)scan_until(&t, '/', &before);
 		if (!scan_byte(&t, '/') || !scan_number(&t, 10, &n))
 			n = UINT64_MAX;
 	}

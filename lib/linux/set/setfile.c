@@ -61,17 +61,11 @@ setfile_next(struct live *l, struct setfile *f)
 static bool
 smap_isshmem(const struct smap *m)
 {
-	static const char deleted[] = " (deleted)", shm[] = "/dev/shm/",
-	    named[] = "[anon_shmem:";
-	const char *s = m->name.s;
-	size_t n;
+	struct scan name = m->name;
 
-	n = (size_t)(m->name.end - s);
-	return m->vma.flags & VMA_SHARED &&
-	    ((n > strlen(deleted) && memcmp(m->name.end - strlen(deleted),
-	    deleted, strlen(deleted)) == 0) ||
-	    (n > strlen(shm) && memcmp(s, shm, strlen(shm)) == 0) ||
-	    (n > strlen(named) && memcmp(s, named, strlen(named)) == 0));
+	return m->vma.flags & VMA_SHARED && (scan_ends(&name, " (deleted)") ||
+	    scan_begins(&name, "/dev/shm/") ||
+	    scan_begins(&name, "[anon_shmem:"));
 }
 
 /*

@@ -199,14 +199,14 @@ roots_put(struct buf *text, const struct bytes *outside,
 	size_t n, len, list;
 
 	while (cgroup_next(&t, &out)) {
-		list = (size_t)(out.list.end - out.list.s);
+		list = scan_len(&out.list);
 		u = scan_begin(inside->data, inside->len);
 		while (cgroup_next(&u, &in))
-			if ((size_t)(in.list.end - in.list.s) == list &&
+			if (scan_len(&in.list) == list &&
 			    memcmp(in.list.s, out.list.s, list) == 0)
 				break;
-		n = (size_t)(in.path.end - in.path.s);
-		len = (size_t)(out.path.end - out.path.s);
+		n = scan_len(&in.path);
+		len = scan_len(&out.path);
 		n = n == 1 ? 0 : n; /* path "/": the process is in the root */
 		if (n > len || memcmp(out.path.end - n, in.path.s, n) != 0 ||
 		    memmem(out.path.s, len, "/..", 3) != NULL)

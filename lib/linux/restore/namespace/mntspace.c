@@ -117,7 +117,7 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 	size_t i, n;
 	int dir;
 
-	n = (size_t)(m->point.end - m->point.s);
+	n = scan_len(&m->point);
 	if (!scan_is(&m->type, "tmpfs") || !scan_is(&m->root, "/") ||
 	    n >= sizeof point || device_find(ours, m->dev))
 		return 0;

@@ -26,11 +26,7 @@ bool
 watch_number(struct scan *t, const char *key, uint64_t *v)
 {
 	scan_blanks(t);
-	if ((size_t)(t->end - t->s) < strlen(key) ||
-	    memcmp(t->s, key, strlen(key)) != 0)
-		return false;
-	t->s += strlen(key);
-	return scan_number(t, 16, v);
+	return scan_begins(t, key) && scan_number(t, 16, v);
 }
 
 /*
@@ -68,9 +64,8 @@ watched_handle(struct scan *t, struct watched *w)
 	w->handle.len = (unsigned int)len;
 	w->handle.type = (int)type;
 	scan_blanks(t);
-	if ((size_t)(t->end - t->s) != strlen("f_handle:") + 2 * len)
+	if (!scan_begins(t, "f_handle:") || scan_len(t) != 2 * len)
 		return false;
-	t->s += strlen("f_handle:");
 	for (i = 0; i < len; i++, t->s += 2) {
 		memcpy(two, t->s, 2);
 		digit = scan_begin(two, 2);
@@ -106,7 +101,7 @@ bool
 point_reach(const struct filerec *t, const struct mountinfo *m,
     char path[PATH_MAX])
 {
-	const size_t n = (size_t)(m->point.end - m->point.s);
+	const size_t n = scan_len(&m->point);
 
 	if (n >= PATH_MAX || memchr(m->point.s, '\\', n) != NULL ||
 	    !localfs_hasmount(t->proc->pid, m->id))
