@@ -149,7 +149,7 @@ snap6_pause(struct snap6 *w, uint64_t n, const char *header,
 	    output_sum(w->out, NULL) == -1)
 		return -1;
 	w->end = output_pos(w->out);
-	if ((rc = sums_pause(w->sums)) == 0)
+	if ((rc = sums_end(w->sums)) == 0)
 		rc = snap6_trailer(w);
 	sums_resume(w->sums);
 	return rc == 0 ? output_publish(w->out) : -1;

@@ -233,7 +233,6 @@ int		 input_spool(struct input *in);
 struct sums	*sums_new(void);
 void		 sums_free(struct sums *s);
 void		 sums_add(struct sums *s, const void *data, size_t n);
-int		 sums_pause(struct sums *s);
 void		 sums_resume(struct sums *s);
 int		 sums_end(struct sums *s);
 uint64_t	 sums_of(const void *data, size_t n);

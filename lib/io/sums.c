@@ -70,23 +70,11 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * Finish s at the end of the stream; s->sum then has all checksums. Return 0,
- * or -1 with errstr set.
+ * Let s->sum have all checksums, that of the last, short megabyte among them.
+ * Return 0, or -1 with errstr set.
  */
 int
 sums_end(struct sums *s)
-{
-	if (s->part > 0)
-		sums_next(s);
-	return s->failed ? errstr_set("out of memory") : 0;
-}
-
-/*
- * Let s->sum have all checksums, as after sums_end(), until sums_resume() is
- * called. Return 0, or -1 with errstr set.
- */
-int
-sums_pause(struct sums *s)
 {
 	if (s->part > 0 && VEC_ADD(s->sum, s->n,
 	    XXH3_64bits_digest(s->state)) == -1)
@@ -95,7 +83,7 @@ sums_pause(struct sums *s)
 }
 
 /*
- * Allow more bytes to be added to s, after sums_pause().
+ * Allow more bytes to be added to s, after sums_end().
  */
 void
 sums_resume(struct sums *s)
