@@ -162,6 +162,12 @@ struct members {
 	bool		 grew;
 };
 
+/*
+ * Add process pid, which was listed in a cgroup, to the set of arg, a struct
+ * members. If the process has ended since, the cgroup must be listed again: the
+ * process may have left a child that is not in the list. (A zombie would be
+ * listed again and again.)
+ */
 static int
 member_add(void *arg, pid_t pid)
 {
@@ -169,8 +175,12 @@ member_add(void *arg, pid_t pid)
 	int rc;
 
 	if (pid == getpid() || lproc_find(m->live, pid) != NULL ||
-	    proxy_isours(pid) || whose_has(&m->whose, pid) != 1)
+	    proxy_isours(pid))
 		return 0;
+	if (whose_has(&m->whose, pid) != 1) {
+		m->grew |= proc_state(pid, 0) == '\0';
+		return 0;
+	}
 	rc = chosen_add(m->live, pid);
 	m->grew |= lproc_find(m->live, pid) != NULL;
 	return rc;
