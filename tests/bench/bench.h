@@ -1,14 +1,16 @@
 /*
- * What programs of the bench share: the clock, and memory.
+ * What programs of the bench share: the clock, memory, and fork(2).
  */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include <err.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline uint64_t
 now_ns(void)
@@ -40,6 +42,24 @@ memory_map(size_t n, int flags)
 		err(1, "mmap");
 	(void)madvise(p, n, MADV_NOHUGEPAGE);
 	return p;
+}
+
+/*
+ * Return for how many microseconds fork(2) keeps this process.
+ */
+static inline uint64_t
+fork_us(void)
+{
+	uint64_t start, end;
+	pid_t pid;
+
+	start = now_us();
+	if ((pid = fork()) == 0)
+		_exit(0);
+	end = now_us();
+	if (pid == -1 || waitpid(pid, NULL, 0) == -1)
+		err(1, "fork");
+	return end - start;
 }
 
 #endif

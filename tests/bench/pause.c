@@ -7,8 +7,6 @@
  */
 #include "bench.h"
 
-#include <sys/wait.h>
-
 #include <err.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,24 +37,6 @@ memory_make(size_t n)
 		memset(p + i * PAGE, (int)i & 255, PAGE);
 		memcpy(p + i * PAGE, &i, sizeof i);
 	}
-}
-
-/*
- * Return for how many microseconds fork(2) keeps this process.
- */
-static uint64_t
-fork_us(void)
-{
-	uint64_t start, end;
-	pid_t pid;
-
-	start = now_us();
-	if ((pid = fork()) == 0)
-		_exit(0);
-	end = now_us();
-	if (pid == -1 || waitpid(pid, NULL, 0) == -1)
-		err(1, "fork");
-	return end - start;
 }
 
 int

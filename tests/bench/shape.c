@@ -1,15 +1,17 @@
 /*
- * A process of one shape, to be measured: shape WHAT N has N idle threads; is N
- * processes with a megabyte each, of which the first has forked the others; has
- * N mappings, of which every other one has a page; or has N megabytes of shared
- * memory, no two pages of which are the same.  It prints the process ids, its
- * own first, and sleeps.
+ * A process of one shape, to be measured: shape WHAT N FILE has N idle threads;
+ * is N processes with a megabyte each, of which the first has forked the others;
+ * has N mappings, of which every other one has a page; or has N megabytes of
+ * shared memory, no two pages of which are the same.  It prints the process ids,
+ * its own first, and sleeps.  When it gets SIGUSR2, it writes how long fork(2)
+ * takes it, in microseconds, as a line into FILE.
  */
 #include "bench.h"
 
 #include <sys/prctl.h>
 
 #include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -19,6 +21,12 @@
 #include <unistd.h>
 
 enum { PAGE = 4096, STACK = 65536, MB = 1 << 20 };
+
+static void
+on_asked(int sig)
+{
+	(void)sig;
+}
 
 static void *
 rest(void *arg)
@@ -93,15 +101,19 @@ shared(size_t n)
 int
 main(int argc, char *argv[])
 {
+	struct sigaction sa = { .sa_handler = on_asked };
 	size_t n;
-	int i;
+	int fd, i;
 
-	n = argc == 3 ? (size_t)strtol(argv[2], NULL, 10) : 0;
+	n = argc == 4 ? (size_t)strtol(argv[2], NULL, 10) : 0;
 	if (n == 0)
-		errx(2, "usage: shape threads|processes|mappings|shared n");
+		errx(2, "usage: shape threads|processes|mappings|shared n "
+		    "file");
 	/* nothing of others: what is open here is in a checkpoint, too */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
+	if ((fd = open(argv[3], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)
+		err(1, "%s", argv[3]);
 	/* in one piece, so that no child has it to print */
 	(void)setvbuf(stdout, NULL, _IOFBF, MB);
 	printf("%d", getpid());
@@ -113,7 +125,11 @@ main(int argc, char *argv[])
 		mappings(n);
 	else
 		shared(n);
+	(void)sigaction(SIGUSR2, &sa, NULL);
 	printf("\n");
 	(void)fflush(stdout);
-	(void)rest(NULL);
+	for (;;) {
+		pause();
+		dprintf(fd, "%ju\n", (uintmax_t)fork_us());
+	}
 }
