@@ -187,16 +187,18 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 {
 	const uint64_t pos = in->size - len, most = trailer_most(in, pos);
 	struct buf b = { 0 };
+	ssize_t got;
 
 	/* if it is too long to be a trailer, the part that is read is
 	   rejected */
 	b.len = (size_t)(len < most ? len : most);
 	if ((b.data = malloc(b.len + 1)) == NULL)
 		return errstr_set("out of memory");
-	if (input_pread(in, b.data, b.len, pos) == 0)
+	got = input_some(in, b.data, b.len, pos);
+	if (got == (ssize_t)b.len)
 		return trailer_take(t, &b, pos) == 0;
 	free(b.data);
-	return -1;
+	return got == -1 ? -1 : 0;
 }
 
 /*

@@ -191,7 +191,8 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 		/* stay in one megabyte, since the next may be damaged */
 		if (n > SUM_BYTES - at % SUM_BYTES)
 			n = (size_t)(SUM_BYTES - at % SUM_BYTES);
-		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
+		/* the next moment of a series removes the trailer */
+		return input_some(in, buf, n, at);
 	}
 	if (in->packed != NULL)
 		return in->inflater->read(in->packed, in->state, buf, n);
@@ -287,11 +288,12 @@ input_skip(struct input *in, size_t n)
 
 /*
  * Read n bytes of stream in, from position pos on, into buf. The size of the
- * stream must be known. Its current position does not change. If there are
- * fewer bytes, this fails. Return 0, or -1 with errstr set.
+ * stream must be known. Its current position does not change. Return the number
+ * of bytes, which is less than n if the file became shorter, or -1 with errstr
+ * set.
  */
-int
-input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
+ssize_t
+input_some(struct input *in, void *buf, size_t n, uint64_t pos)
 {
 	uint64_t first;
 	size_t got;
@@ -302,7 +304,7 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		    (uintmax_t)in->size);
 	if (in->gzfile != NULL)
 		return gzipfile_read(in->gzfile, buf, n,
-		    (uint64_t)in->origin + pos);
+		    (uint64_t)in->origin + pos) == -1 ? -1 : (ssize_t)n;
 	if (in->fd == -1) {
 		first = in->pos - in->start;	/* position of buf[0] in the
 						   stream */
@@ -311,14 +313,26 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 			return errstr_set("cannot seek to byte %ju",
 			    (uintmax_t)pos);
 		memcpy(buf, in->buf + (size_t)(pos - first), n);
-		return 0;
+		return (ssize_t)n;
 	}
 	got = full_pread(in->fd, buf, n, (uint64_t)in->origin + pos);
-	if (got == n)
-		return 0;
-	pos += got;
-	return errno == 0 ? errstr_set("byte %ju: the file became shorter",
-	    (uintmax_t)pos) : errstr_sys("byte %ju", (uintmax_t)pos);
+	return got < n && errno != 0 ? errstr_sys("byte %ju",
+	    (uintmax_t)(pos + got)) : (ssize_t)got;
+}
+
+/*
+ * Read n bytes as input_some() does. If there are fewer bytes, this fails.
+ * Return 0, or -1 with errstr set.
+ */
+int
+input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
+{
+	ssize_t got = input_some(in, buf, n, pos);
+
+	if (got == -1 || got == (ssize_t)n)
+		return got == -1 ? -1 : 0;
+	return errstr_set("byte %ju: the file became shorter",
+	    (uintmax_t)pos + (uintmax_t)got);
 }
 
 /*

@@ -142,6 +142,8 @@ size_t		 input_fill(struct input *in, size_t n);
 const uint8_t	*input_peek(struct input *in, size_t n);
 int		 input_end(const struct input *in);
 void		 input_skip(struct input *in, size_t n);
+ssize_t		 input_some(struct input *in, void *buf, size_t n,
+		    uint64_t pos);
 int		 input_pread(struct input *in, void *buf, size_t n,
 		    uint64_t pos);
 int		 input_seek(struct input *in, uint64_t pos);

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PAGES = 1500 };
 
@@ -714,6 +715,45 @@ test_number(void **state)
 	assert_string_equal(snap_errstr(), "the index ends too early");
 }
 
+/*
+ * The trailer of a series is removed while it is read: there is none, and what
+ * precedes it is read to the new end.
+ */
+static void
+test_removed(void **state)
+{
+	char path[] = "/tmp/t_trailer.XXXXXX";
+	struct buf b = { 0 };
+	struct trailer t;
+	struct input *in;
+	struct snap *s;
+	uint64_t len;
+	int fd;
+
+	(void)state;
+	make_big(&b, 71);
+	fd = mkstemp(path);
+	assert_int_not_equal(fd, -1);
+	assert_int_equal(write(fd, b.data, b.len), b.len);
+	assert_non_null(in = input_open(path));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(trailer_find(&t, in), 1);
+	len = t.pos;
+	trailer_free(&t);
+	/* its end was read already, and tells how long it is */
+	assert_int_equal(input_seek(in, b.len - TRAILER_END), 0);
+	assert_non_null(input_peek(in, TRAILER_END));
+	assert_int_equal(ftruncate(fd, (off_t)len), 0);
+	assert_int_equal(trailer_find(&t, in), 0);
+	assert_non_null(s = snap6_read(in, NULL));
+	assert_int_equal(s->nproc, 3);
+	assert_false(s->verified);
+	snap_free(s);
+	input_close(in);
+	close(fd);
+	buf_free(&b);
+}
+
 int
 main(void)
 {
@@ -733,6 +773,7 @@ main(void)
 		cmocka_unit_test(test_salvage),
 		cmocka_unit_test(test_border),
 		cmocka_unit_test(test_number),
+		cmocka_unit_test(test_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
