@@ -163,21 +163,18 @@ struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)
 {
 	struct keeping k = { .s = s, .n = s->nproc };
+	struct pool pool = { 0 };
 	struct snap *new = NULL;
 	size_t i;
 
-	k.keep = calloc(k.n + 1, sizeof *k.keep);
-	k.part = calloc(k.n + 1, sizeof *k.part);
-	k.rec = calloc(k.n + 1, sizeof *k.rec);
-	if (k.keep == NULL || k.part == NULL || k.rec == NULL)
-		errstr_set("out of memory");
-	else if (keep_find(&k, want, arg) == 0)
+	if ((k.keep = pool_new(&pool, k.n, sizeof *k.keep)) != NULL &&
+	    (k.part = pool_new(&pool, k.n, sizeof *k.part)) != NULL &&
+	    (k.rec = pool_new(&pool, k.n, sizeof *k.rec)) != NULL &&
+	    keep_find(&k, want, arg) == 0)
 		new = keep_move(s, k.keep);
 	for (i = 0; k.rec != NULL && i < k.n; i++)
 		linuxrec_close(&k.rec[i]);
-	free(k.keep);
-	free(k.part);
-	free(k.rec);
+	pool_free(&pool);
 	snap_free(s);
 	return new;
 }

@@ -5,7 +5,6 @@
  * and inode are equal, one of them gets another device number.
  */
 #include "merge.h"
-#include "vec.h"
 
 #include <sys/sysmacros.h>
 
@@ -77,7 +76,7 @@ merge_embedded(struct merge *m, size_t i)
 		m->keep[i] = false;
 		return 0;
 	}
-	if (VEC_ADD(m->dev, m->ndev, (struct newdev){ *c,
+	if (POOL_ADD(&m->pool, m->dev, m->ndev, (struct newdev){ *c,
 	    makedev(DEV_MAJOR, m->minor_no) }) == -1)
 		return -1;
 	m->minor_no++;
@@ -157,8 +156,8 @@ snap_merge(struct snap *a, struct snap *b)
 	size_t i;
 	int rc;
 
-	m.keep = calloc(b->nproc + 1, sizeof *m.keep);
-	rc = m.keep == NULL ? errstr_set("out of memory") : merge_number(&m);
+	m.keep = pool_new(&m.pool, b->nproc, sizeof *m.keep);
+	rc = m.keep == NULL ? -1 : merge_number(&m);
 	header_parse(&m.header, b->header);
 	if (*m.header.cputype == '\0')
 		strlcpy(m.header.cputype, "unknown", sizeof m.header.cputype);
@@ -175,8 +174,6 @@ snap_merge(struct snap *a, struct snap *b)
 			rc = merge_proc(&m, b->proc[i]);
 	if (rc == 0)
 		rc = snap_move(a, b, m.keep);
-	free(m.pid);
-	free(m.keep);
-	free(m.dev);
+	pool_free(&m.pool);
 	return rc;
 }

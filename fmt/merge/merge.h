@@ -23,13 +23,14 @@ struct newdev {			/* a file that gets a new device number */
 struct merge {
 	struct snap	*a; /* snapshot that receives the processes of "b" */
 	struct snap	*b;	/* snapshot that is merged into "a" */
-	struct newpid	*pid;	/* owned, sorted by old ID; old and new IDs of
-				   all processes of "b", and of leaders missing
+	struct pool	 pool;	/* owned; has the arrays */
+	struct newpid	*pid;	/* sorted by old ID; old and new IDs of all
+				   processes of "b", and of leaders missing
 				   from "b" */
 	size_t		 npid;
-	bool		*keep;	/* owned; for each process of "b": whether to
-				   move it to "a" */
-	struct newdev	*dev;	/* owned */
+	bool		*keep;	/* for each process of "b": whether to move it
+				   to "a" */
+	struct newdev	*dev;
 	size_t		 ndev;
 	uint64_t	 file;	/* number to add to the open file numbers of
 				   "b" */

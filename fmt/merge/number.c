@@ -70,12 +70,10 @@ merge_number(struct merge *m)
 	uint64_t *lost;
 	size_t i, k, n;
 
-	m->pid = calloc(2 * m->b->nproc + 1, sizeof *m->pid);
-	lost = calloc(m->b->nproc + 1, sizeof *lost);
-	if (m->pid == NULL || lost == NULL) {
-		free(lost);
-		return errstr_set("out of memory");
-	}
+	m->pid = pool_new(&m->pool, 2 * m->b->nproc, sizeof *m->pid);
+	lost = pool_new(&m->pool, m->b->nproc + 1, sizeof *lost);
+	if (m->pid == NULL || lost == NULL)
+		return -1;
 	m->next = 1;
 	m->nextfile = PID_MAX_LIMIT + 1;
 	for (k = 0; k < 2; k++)
@@ -94,6 +92,5 @@ merge_number(struct merge *m)
 		if (i == 0 || lost[i] != lost[i - 1])
 			number_give(m, lost[i], false);
 	SORT(m->pid, m->npid, newpid_cmp);
-	free(lost);
 	return 0;
 }

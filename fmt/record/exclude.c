@@ -12,7 +12,6 @@
  */
 #include "digits.h"
 #include "exclude.h"
-#include "vec.h"
 
 /*
  * Return an empty set of exclusions, or NULL with errstr set.
@@ -29,17 +28,9 @@ exclude_new(void)
 void
 exclude_free(struct exclude *x)
 {
-	size_t i;
-
 	if (x == NULL)
 		return;
-	for (i = 0; i < x->nenv; i++)
-		free(x->env[i]);
-	for (i = 0; i < x->nshared; i++)
-		free(x->shared[i].file.path);
-	free(x->env);
-	free(x->range);
-	free(x->shared);
+	pool_free(&x->pool);
 	free(x->leaving);
 	buf_free(&x->asked);
 	free(x);
@@ -48,13 +39,9 @@ exclude_free(struct exclude *x)
 static int
 env_add(struct exclude *x, const char *pattern)
 {
-	char *copy;
+	char *copy = pool_string(&x->pool, pattern);
 
-	if ((copy = str_dup(pattern)) != NULL &&
-	    VEC_ADD(x->env, x->nenv, copy) == 0)
-		return 0;
-	free(copy);
-	return -1;
+	return copy == NULL ? -1 : POOL_ADD(&x->pool, x->env, x->nenv, copy);
 }
 
 /*
@@ -86,8 +73,8 @@ range_add(struct exclude *x, const char *s)
 	    start >= end || end > UINT64_MAX - MAX_MACHINE_PAGE)
 		return errstr_set("%s: expected dontdump, secrets, "
 		    "env=PATTERN, or START-END (hexadecimal addresses)", s);
-	return VEC_ADD(x->range, x->nrange, (struct excluderange){ start,
-	    end });
+	return POOL_ADD(&x->pool, x->range, x->nrange,
+	    (struct excluderange){ start, end });
 }
 
 static int
@@ -121,16 +108,16 @@ word_add(struct exclude *x, const char *s)
 int
 exclude_add(struct exclude *x, const char *words)
 {
-	char *copy, *next, *s;
-	int rc = 0;
+	char *next, *s;
 
-	if ((copy = str_dup(words)) == NULL)
+	if ((next = pool_string(&x->pool, words)) == NULL)
 		return -1;
-	for (next = copy; rc == 0 && (s = strsep(&next, ",")) != NULL;)
-		if ((rc = word_add(x, s)) == 0)
-			buf_printf(&x->asked, "asked %s\n", text_sanitize(s));
-	free(copy);
-	return rc == -1 ? -1 : buf_check(&x->asked);
+	while ((s = strsep(&next, ",")) != NULL) {
+		if (word_add(x, s) == -1)
+			return -1;
+		buf_printf(&x->asked, "asked %s\n", text_sanitize(s));
+	}
+	return buf_check(&x->asked);
 }
 
 /*
@@ -146,11 +133,9 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 	    .end = v->off + (end - v->start), .reason = reason };
 
 	r.file = (struct embedded){ .dev = v->dev, .ino = v->ino,
-	    .path = str_dup(v->name) };
-	if (r.file.path != NULL && VEC_ADD(x->shared, x->nshared, r) == 0)
-		return 0;
-	free(r.file.path);
-	return -1;
+	    .path = pool_string(&x->pool, v->name) };
+	return r.file.path == NULL ? -1 :
+	    POOL_ADD(&x->pool, x->shared, x->nshared, r);
 }
 
 /*

@@ -10,7 +10,6 @@
  */
 #include "bisect.h"
 #include "record/record.h"
-#include "vec.h"
 #include "tree.h"
 
 enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
@@ -22,30 +21,22 @@ struct rooter {
 	struct snap	*snap;
 	struct proc	*proc;
 	const struct vmas *vmas;
-	char		*exe;	/* owned; path of the executable */
+	char		*exe;	/* path of the executable, or NULL */
 };
 
 /*
- * Return a relative copy of the absolute path name, which has len bytes. The
- * copy has no leading slash, no empty components and no "." components. The
- * caller frees it. Return NULL if name is not a valid path or contains "..". If
- * memory runs out, return NULL with errstr set and *ok set to false. In all
- * other cases, *ok becomes true.
+ * Write to path, which has room for PATH_MAX bytes, the absolute path name of
+ * len bytes as a relative one: without a leading slash, empty components and
+ * "." components. Return false if name is not a valid path or contains "..".
  */
-static char *
-path_clean(const char *name, size_t len, bool *ok)
+static bool
+path_clean(char *path, const char *name, size_t len)
 {
 	const char *end, *slash;
-	char *path;
 	size_t n, to;
 
-	*ok = true;
 	if (len == 0 || name[0] != '/' || len >= PATH_MAX)
-		return NULL;
-	if ((path = mem_new(1, len + 1)) == NULL) {
-		*ok = false;
-		return NULL;
-	}
+		return false;
 	for (to = 0, end = name + len; name < end; name = slash + 1) {
 		slash = memchr(name, '/', (size_t)(end - name));
 		if (slash == NULL)
@@ -53,41 +44,30 @@ path_clean(const char *name, size_t len, bool *ok)
 		n = (size_t)(slash - name);
 		if (n == 0 || (n == 1 && name[0] == '.'))
 			continue;
-		if (n > NAME_MAX || (n == 2 && memcmp(name, "..", 2) == 0)) {
-			free(path);
-			return NULL;
-		}
+		if (n > NAME_MAX || (n == 2 && memcmp(name, "..", 2) == 0))
+			return false;
 		if (to > 0)
 			path[to++] = '/';
 		memcpy(path + to, name, n);
 		to += n;
 	}
 	path[to] = '\0';
-	if (to > 0 && !text_isharmful(path))
-		return path;
-	free(path);
-	return NULL;
+	return to > 0 && !text_isharmful(path);
 }
 
 static int
 sysroot_add(struct sysroot *root, const char *name, size_t len,
     struct image *im)
 {
-	char *path;
-	bool ok;
+	char path[PATH_MAX];
+	struct sysfile f = { .image = im, .seq = root->n };
 
-	if (root->bytes + len > BYTES_MAX)
-		return 0;	/* the link map is probably cyclic */
-	if ((path = path_clean(name, len, &ok)) == NULL)
-		return ok ? 0 : -1;
+	/* with too many bytes, the link map is probably cyclic */
+	if (root->bytes + len > BYTES_MAX || !path_clean(path, name, len))
+		return 0;
 	root->bytes += len;
-	if (VEC_ADD(root->f, root->n, (struct sysfile){ .path = path,
-	    .image = im }) == -1) {
-		free(path);
-		return -1;
-	}
-	root->f[root->n - 1].seq = root->n - 1;
-	return 0;
+	return (f.path = pool_string(&root->pool, path)) == NULL ? -1 :
+	    POOL_ADD(&root->pool, root->f, root->n, f);
 }
 
 /*
@@ -162,15 +142,11 @@ sysroot_sort(struct sysroot *root)
 		f = &root->f[i];
 		last = n > 0 ? &root->f[n - 1] : NULL;
 		len = last != NULL ? strlen(last->path) : 0;
-		if (last != NULL && strcmp(last->path, f->path) == 0) {
-			free(f->path);
+		if (last != NULL && strcmp(last->path, f->path) == 0)
 			continue;
-		}
 		if (last != NULL && strncmp(last->path, f->path, len) == 0 &&
-		    f->path[len] == '/') {
-			free(last->path);
+		    f->path[len] == '/')
 			n--;
-		}
 		root->f[n++] = *f;
 	}
 	root->n = n;
@@ -191,8 +167,8 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 	int rc;
 
 	if (linuxrec_find(rec, "exe", &f) && p->text != NULL &&
-	    (r.exe = strndup((const char *)f.data, f.len)) == NULL)
-		return errstr_set("out of memory");
+	    (r.exe = pool_dup(&root->pool, f.data, f.len)) == NULL)
+		return -1;
 	rc = linkmap_walk(p->mem, machine_named(linuxrec_cputype(
 	    proc_file(p, "proc"), type, sizeof type)), rec, add_linked, &r);
 	if (rc == 0)
@@ -201,7 +177,6 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 		rc = add_mapped(&r, DELETED_FILES);
 	if (rc == 0)
 		rc = add_mapped(&r, AS_MAPPED);
-	free(r.exe);
 	if (rc == -1)
 		sysroot_close(root);
 	sysroot_sort(root);
@@ -214,11 +189,7 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 void
 sysroot_close(struct sysroot *root)
 {
-	size_t i;
-
-	for (i = 0; i < root->n; i++)
-		free(root->f[i].path);
-	free(root->f);
+	pool_free(&root->pool);
 	root->f = NULL;
 	root->n = 0;
 }

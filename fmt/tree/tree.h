@@ -8,6 +8,7 @@
 
 #include "elf/elf.h"
 #include "model.h"
+#include "pool.h"
 #include "space.h"
 
 #include <pthread.h>
@@ -43,14 +44,15 @@ size_t		 paths_parent(const struct paths *, size_t, size_t);
  * them: sysroot.c
  */
 struct sysfile {
-	char		*path;	/* owned; without the leading slash */
+	char		*path;	/* without the leading slash */
 	struct image	*image;	/* borrowed; NULL: not in the snapshot */
 	size_t		 seq;	/* order of addition; if paths are equal, the
 				   one added first is kept */
 };
 
 struct sysroot {
-	struct sysfile	*f;	/* owned */
+	struct pool	 pool;	/* owned; has the files and their paths */
+	struct sysfile	*f;
 	size_t		 n;
 	size_t		 bytes;	/* total length of the paths, in bytes */
 };

@@ -6,7 +6,6 @@
 #include "num.h"
 #include "read.h"
 #include "snap6/snap6.h"
-#include "vec.h"
 #include "bisect.h"
 
 CMP_BY(name_cmp, struct criuname, strcmp(x->name, y->name))
@@ -15,16 +14,10 @@ static int
 name_add(void *arg, const char *name)
 {
 	struct criureader *r = arg;
-	struct criuname *v;
+	char *copy = pool_string(&r->pool, name);
 
-	if (VEC_ROOM(r->name, r->nname) == -1)
-		return -1;
-	v = &r->name[r->nname];
-	if ((v->name = str_dup(name)) == NULL)
-		return -1;
-	v->used = false;
-	r->nname++;
-	return 0;
+	return copy == NULL ? -1 : POOL_ADD(&r->pool, r->name, r->nname,
+	    (struct criuname){ copy, false });
 }
 
 static bool
@@ -148,18 +141,15 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 	char *path;
 	int rc;
 
-	if (criudir_slurp(r, name, &b) == -1 ||
-	    (path = str_printf("%s/%s", r->dir, name)) == NULL) {
-		buf_free(&b);
+	if ((path = pool_own(&r->pool, str_printf("%s/%s", r->dir, name))) ==
+	    NULL || criudir_slurp(r, name, &b) == -1)
 		return -1;
-	}
 	rc = criuimg_memory(&im, path, b.data, b.len, magic);
 	if (rc == 0)
 		rc = criuimg_next(&im, d, msg);
 	if (rc == 0)
 		rc = criuimg_error(&im, "missing message %s", d->short_name);
 	criuimg_close(&im);
-	free(path);
 	(void)criudir_use(r, name);
 	return criudir_keep(rec, name, &b) == -1 || rc == -1 ? -1 : 0;
 }

@@ -23,7 +23,7 @@ same_id(struct criureader *r, const struct source *src,
 	struct buildid id = { 0 };
 	ssize_t n;
 
-	if (r->head == NULL && (r->head = malloc(HEAD)) == NULL)
+	if (r->head == NULL && (r->head = pool_new(&r->pool, HEAD, 1)) == NULL)
 		return false;
 	n = pread(source_fd(src), r->head, HEAD, 0);
 	if (n <= 0 || buildid_parse(&id, r->head, (size_t)n) == -1 ||

@@ -26,7 +26,7 @@ static const char *const fixed[FD_TYPES] = {
 };
 
 static void
-reg_file(struct criufile *f, const Criu__RegFile *reg)
+reg_file(struct criureader *r, struct criufile *f, const Criu__RegFile *reg)
 {
 	size_t i, k;
 
@@ -40,14 +40,13 @@ reg_file(struct criufile *f, const Criu__RegFile *reg)
 		for (k = 0; k < 4; k++)
 			f->buildid.id[f->buildid.len++] =
 			    (uint8_t)(reg->build_id[i] >> 8 * k);
-	f->name = str_dup(reg->name);
+	f->name = pool_string(&r->pool, reg->name);
 }
 
 PCMP(memfd_cmp, Criu__MemfdInode, inode_id)
 
 static int
-memfd_file(const struct criureader *r, struct criufile *f,
-    const Criu__MemfdFile *m)
+memfd_file(struct criureader *r, struct criufile *f, const Criu__MemfdFile *m)
 {
 	const Criu__MemfdInode *in;
 
@@ -60,8 +59,8 @@ memfd_file(const struct criureader *r, struct criufile *f,
 	f->dev = makedev(0, 1);
 	f->ino = in->shmid;
 	/* memory shared with children is named /dev/zero as well */
-	f->name = str_printf("%s%s (deleted)", strcmp(in->name,
-	    "/dev/zero") == 0 ? "" : "/memfd:", in->name);
+	f->name = pool_own(&r->pool, str_printf("%s%s (deleted)",
+	    strcmp(in->name, "/dev/zero") == 0 ? "" : "/memfd:", in->name));
 	return 0;
 }
 
@@ -78,26 +77,28 @@ socket_ino(const Criu__FileEntry *e)
  * describes.
  */
 static int
-file_make(const struct criureader *r, struct criufile *f,
-    const Criu__FileEntry *e)
+file_make(struct criureader *r, struct criufile *f, const Criu__FileEntry *e)
 {
 	const char *link = e->type < FD_TYPES ? fixed[e->type] : NULL;
+	struct pool *p = &r->pool;
 
 	f->id = e->id;
 	f->type = e->type;
 	if (e->reg != NULL)
-		reg_file(f, e->reg);
+		reg_file(r, f, e->reg);
 	else if (e->memfd != NULL) {
 		if (memfd_file(r, f, e->memfd) == -1)
 			return -1;
 	} else if (e->pipe != NULL) {
 		f->flags = e->pipe->flags;
 		f->ino = e->pipe->pipe_id;
-		f->name = str_printf("pipe:[%u]", e->pipe->pipe_id);
+		f->name = pool_own(p, str_printf("pipe:[%u]",
+		    e->pipe->pipe_id));
 	} else if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL ||
 	    e->type == FD_PACKETSK) {
 		f->flags = O_RDWR;
-		f->name = str_printf("socket:[%u]", socket_ino(e));
+		f->name = pool_own(p, str_printf("socket:[%u]",
+		    socket_ino(e)));
 	} else {
 		if (e->fifo != NULL && e->fifo->has_regf_id)
 			f->named = e->fifo->regf_id;
@@ -110,8 +111,8 @@ file_make(const struct criureader *r, struct criufile *f,
 			f->named = e->id;
 		else if (link != NULL)
 			f->flags |= O_RDWR;
-		f->name = link != NULL ? str_dup(link) :
-		    str_printf("file of type %u", e->type);
+		f->name = link != NULL ? pool_string(p, link) :
+		    pool_own(p, str_printf("file of type %u", e->type));
 	}
 	return f->name == NULL ? -1 : 0;
 }
@@ -146,12 +147,11 @@ criufile_mapped(struct criureader *r, const Criu__Vma *v)
  * Set the name of each terminal, FIFO and tun device to the path in the FD_REG
  * entry that it refers to.
  */
-static int
+static void
 resolve_names(struct criureader *r)
 {
 	const struct criufile *g;
 	struct criufile *f;
-	char *name;
 	size_t i;
 
 	for (i = 0; i < r->nfile; i++) {
@@ -159,14 +159,10 @@ resolve_names(struct criureader *r)
 		if (f->named == 0 ||
 		    (g = criufile_find(r, FD_REG, f->named)) == NULL)
 			continue;
-		if ((name = str_dup(g->name)) == NULL)
-			return -1;
-		free(f->name);
-		f->name = name;
+		f->name = g->name;
 		if (f->flags == 0)
 			f->flags = g->flags;
 	}
-	return 0;
 }
 
 static int
@@ -175,9 +171,7 @@ memfd_add(void *arg, const struct criuimg *im, void *m)
 	struct criureader *r = arg;
 
 	(void)im;
-	if (VEC_ADD(r->memfd, r->nmemfd, m) == -1)
-		return -1;
-	return 1;
+	return POOL_ADD(&r->pool, r->memfd, r->nmemfd, m) == -1 ? -1 : 1;
 }
 
 static int
@@ -186,7 +180,7 @@ file_add(void *arg, const struct criuimg *im, void *e)
 	struct criureader *r = arg;
 	struct criufile *v;
 
-	if (VEC_ROOM(r->file, r->nfile) == -1)
+	if (POOL_ROOM(&r->pool, r->file, r->nfile) == -1)
 		return -1;
 	v = &r->file[r->nfile++];
 	memset(v, 0, sizeof *v);
@@ -216,7 +210,8 @@ criufiles_read(struct criureader *r)
 			return errstr_set("%s/files.img: duplicate file %u of "
 			    "type %u", r->dir, r->file[i].id,
 			    r->file[i].type);
-	return resolve_names(r);
+	resolve_names(r);
+	return 0;
 }
 
 /*
@@ -227,12 +222,8 @@ criufiles_free(struct criureader *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->nfile; i++)
-		free(r->file[i].name);
-	free(r->file);
 	for (i = 0; i < r->nmemfd; i++)
 		protobuf_c_message_free_unpacked(&r->memfd[i]->base, NULL);
-	free(r->memfd);
 }
 
 /*
@@ -240,9 +231,9 @@ criufiles_free(struct criureader *r)
  * to the record of t, in the form used in /proc.
  */
 static int
-add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
+add_fd(struct criureader *r, struct criutask *t, const Criu__Fdinfo *d,
+    const struct criufile *f)
 {
-	struct openfile *v;
 	unsigned int flags;
 	char name[32];
 
@@ -252,20 +243,10 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 	snprintf(name, sizeof name, "fdinfo/%u", d->fd);
 	filelist_text(&t->rec, name, "pos:\t%" PRIu64 "\nflags:\t0%o\n",
 	    f->pos, flags);
-	if (VEC_ROOM(t->task.open, t->task.nopen) == -1)
-		return -1;
-	v = &t->task.open[t->task.nopen];
-	memset(v, 0, sizeof *v);
-	if ((v->path = str_dup(f->name)) == NULL)
-		return -1;
-	v->fd = (int)d->fd;
-	v->flags = flags;
-	v->pos = f->pos;
-	v->dev = f->dev;
-	v->ino = f->ino;
-	v->dir = f->dir;
-	t->task.nopen++;
-	return 0;
+	return POOL_ADD(&r->pool, t->task.open, t->task.nopen,
+	    (struct openfile){ .fd = (int)d->fd, .flags = flags,
+	    .pos = f->pos, .dev = f->dev, .ino = f->ino, .dir = f->dir,
+	    .path = f->name });
 }
 
 CMP(fd_cmp, Criu__Fdinfo, fd)
@@ -307,7 +288,7 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 			return errstr_set("%s/%s: descriptor %u: no file %u "
 			    "of type %u in files.img", r->dir, name, d->fd,
 			    d->id, d->type);
-		if (add_fd(t, d, f) == -1)
+		if (add_fd(r, t, d, f) == -1)
 			return -1;
 	}
 	return 0;

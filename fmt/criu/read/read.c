@@ -3,7 +3,6 @@
  * so.
  */
 #include "read.h"
-#include "vec.h"
 
 /*
  * values of compress; versions of criu-dev wrote LZ4_REGIONS for the same images
@@ -108,13 +107,9 @@ images_read(struct imgdir *images, const struct readopts *o)
 		rc = pack_all(&r);
 	for (i = 0; i < r.ntask; i++)
 		criutask_free(r.task[i]);
-	free(r.task);
 	criufiles_free(&r);
 	criushm_free(&r);
-	for (i = 0; i < r.nname; i++)
-		free(r.name[i].name);
-	free(r.name);
-	free(r.head);
+	pool_free(&r.pool);
 	imgdir_free(images);
 	if (rc == 0)
 		return r.snap;

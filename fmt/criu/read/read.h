@@ -22,7 +22,7 @@
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 struct criuname {		/* a file in the image directory */
-	char		*name;	/* owned */
+	char		*name;
 	bool		 used;	/* a process used the file */
 };
 
@@ -31,7 +31,7 @@ struct criufile {		/* an open or mapped file */
 	uint32_t	 type;	/* enum criu_fdtype */
 	uint32_t	 named;	/* ID of the FD_REG entry with the file's path,
 				   or 0 */
-	char		*name;	/* owned; the name that /proc shows */
+	char		*name;	/* the name that /proc shows */
 	unsigned int	 flags;	/* flags as in open(2) */
 	uint64_t	 pos;
 	uint64_t	 dev;	/* device, if the file is shared memory;
@@ -55,8 +55,8 @@ struct criushm {		/* a shared memory object */
 
 struct criutask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
-	struct filelist	 rec;
-	struct task	 task;	/* owns its mappings and open files */
+	struct filelist	 rec;	/* owned */
+	struct task	 task;	/* owns its mappings */
 	struct taskstate	 state;
 	Criu__Mm	*mm;	/* owned; NULL: none */
 };
@@ -71,17 +71,18 @@ struct criureader {
 	int64_t		 time;	/* modification time of the inventory */
 	const struct machine *machine; /* machine of all processes */
 	uint64_t	 page;	/* page size in bytes */
-	struct criuname	*name;	/* owned; sorted by name */
+	struct pool	 pool;	/* owned; has the arrays, and all names */
+	struct criuname	*name;	/* sorted by name */
 	size_t		 nname;
-	struct criufile	*file;	/* owned; sorted by id and type */
+	struct criufile	*file;	/* sorted by id and type */
 	size_t		 nfile;
-	Criu__MemfdInode **memfd; /* owned */
+	Criu__MemfdInode **memfd; /* owned messages */
 	size_t		 nmemfd;
-	struct criushm	*shm;	/* owned; sorted by id */
+	struct criushm	*shm;	/* sorted by id */
 	size_t		 nshm;
-	struct criutask	**task;	/* owned */
+	struct criutask	**task;
 	size_t		 ntask;
-	uint8_t		*head;	/* owned; buffer for the start of an ELF file */
+	uint8_t		*head;	/* buffer for the start of an ELF file */
 };
 
 /* read.c */

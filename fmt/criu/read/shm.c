@@ -3,7 +3,6 @@
  * processes may have mapped only a part of it, or nothing.
  */
 #include "read.h"
-#include "vec.h"
 #include "bisect.h"
 
 #include <sys/sysmacros.h>
@@ -40,7 +39,7 @@ criushm_read(struct criureader *r)
 	for (i = 0; i < r->nname; i++) {
 		if (!shm_id(r->name[i].name, &id))
 			continue;
-		if (VEC_ROOM(r->shm, r->nshm) == -1)
+		if (POOL_ROOM(&r->pool, r->shm, r->nshm) == -1)
 			return -1;
 		v = &r->shm[r->nshm++];
 		memset(v, 0, sizeof *v);
@@ -65,18 +64,18 @@ criushm_find(const struct criureader *r, uint64_t id)
 
 /*
  * Return the path that /proc/PID/maps shows for shared memory object id, or
- * NULL if memory runs out. The caller frees it.
+ * NULL if memory runs out.
  */
 static char *
-shm_name(const struct criureader *r, uint64_t id)
+shm_name(struct criureader *r, uint64_t id)
 {
 	const Criu__MemfdInode *m = PSEEK(r->memfd, r->nmemfd, x->shmid == id);
 	const char *name = m == NULL ? "/dev/zero" : m->name;
 	char *s;
 	size_t i;
 
-	s = str_printf("%s%.255s (deleted)", *name == '/' ? "" : "/memfd:",
-	    name);
+	s = pool_own(&r->pool, str_printf("%s%.255s (deleted)",
+	    *name == '/' ? "" : "/memfd:", name));
 	for (i = 0; s != NULL && s[i] != '\0'; i++)
 		if (s[i] == '\n')
 			s[i] = '?';
@@ -116,7 +115,6 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	if ((v.name = shm_name(r, shm->id)) == NULL)
 		return -1;
 	p = embedded_new(r->snap, &v);
-	free(v.name);
 	if (p == NULL || shm_memory(p, shm->map) == -1)
 		return -1;
 	pagemap_copy(&b, shm->map, shm->map->id);
@@ -154,5 +152,4 @@ criushm_free(struct criureader *r)
 
 	for (i = 0; i < r->nshm; i++)
 		pagemap_free(r->shm[i].map);
-	free(r->shm);
 }

@@ -3,7 +3,6 @@
  * their images as files of the Linux record.
  */
 #include "read.h"
-#include "vec.h"
 
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* values of task_state */
 enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments in
@@ -24,11 +23,9 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 		    "is listed twice");
 		return NULL;
 	}
-	if (VEC_ROOM(r->task, r->ntask) == -1)
+	if ((t = pool_new(&r->pool, 1, sizeof *t)) == NULL ||
+	    POOL_ADD(&r->pool, r->task, r->ntask, t) == -1)
 		return NULL;
-	if ((t = mem_new(1, sizeof *t)) == NULL)
-		return NULL;
-	r->task[r->ntask++] = t;
 	if ((t->proc = snap_add(r->snap, tid)) == NULL)
 		return NULL;
 	t->task.tid = (pid_t)tid;
@@ -244,8 +241,7 @@ read_fs(struct criureader *r, struct criutask *t)
 	if (rc == 0) {
 		filelist_copy(&t->rec, "cwd", cwd->name, strlen(cwd->name));
 		filelist_copy(&t->rec, "root", root->name, strlen(root->name));
-		if ((t->task.cwd = strdup(cwd->name)) == NULL)
-			rc = errstr_set("out of memory");
+		t->task.cwd = cwd->name;
 		t->state.has_umask = fs->has_umask;
 		t->state.umask = fs->umask;
 	}
@@ -369,20 +365,13 @@ criutask_pack(struct criutask *t)
 }
 
 /*
- * Free t, but not t->proc.
+ * Free what t owns.
  */
 void
 criutask_free(struct criutask *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->task.nopen; i++)
-		free(t->task.open[i].path);
-	free(t->task.open);
-	free(t->task.cwd);
 	vmas_free(&t->task.vma);
 	filelist_free(&t->rec);
 	if (t->mm != NULL)
 		protobuf_c_message_free_unpacked(&t->mm->base, NULL);
-	free(t);
 }
