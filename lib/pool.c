@@ -45,7 +45,8 @@ pool_string(struct pool *p, const char *s)
 
 /*
  * Make room for one more element in the array that *vp points to, which p owns
- * and which has n elements of size bytes. Return 0 or -1.
+ * and which has n elements of size bytes. If the array was allocated last, it
+ * is extended; otherwise it is copied. Return 0 or -1.
  */
 int
 pool_room(struct pool *p, void *vp, size_t n, size_t size)
@@ -54,9 +55,15 @@ pool_room(struct pool *p, void *vp, size_t n, size_t size)
 
 	if ((n & (n - 1)) != 0)
 		return 0;
+	memcpy(&v, vp, sizeof v);
+	if (n > 0 && p->v[p->n - 1] == v) {
+		if (vec_room(vp, n, size) == -1)
+			return -1;
+		memcpy(&p->v[p->n - 1], vp, sizeof v);
+		return 0;
+	}
 	if ((more = pool_new(p, n == 0 ? 1 : n * 2, size)) == NULL)
 		return -1;
-	memcpy(&v, vp, sizeof v);
 	if (n > 0)
 		memcpy(more, v, n * size);
 	memcpy(vp, &more, sizeof more);

@@ -40,7 +40,7 @@ thread_add(struct unwinder *u, struct proc *p)
 {
 	struct stack *st;
 
-	if (VEC_ROOM(u->stack, u->n) == -1)
+	if (POOL_ROOM(&u->target->pool, u->stack, u->n) == -1)
 		return -1;
 	st = &u->stack[u->n++];
 	memset(st, 0, sizeof *st);
@@ -81,8 +81,6 @@ threads_choose(struct unwinder *u, uint64_t tid)
 	for (i = k = 0; i < u->n; i++)
 		if (u->stack[i].tid == tid)
 			u->stack[k++] = u->stack[i];
-		else
-			stack_free(&u->stack[i]);
 	u->n = k;
 }
 

@@ -32,6 +32,7 @@
 #define SNAPSTACK_H
 
 #include "common/common.h"
+#include "pool.h"
 
 #include <elfutils/libdwfl.h>
 
@@ -57,8 +58,10 @@ struct target {			/* a process and its memory */
 	uint64_t	 exe_start; /* start address of the executable if no
 				       mapping contains it; otherwise 0 */
 	char		 exe[4096]; /* path of the executable, or "" */
-	struct block	*cache;	/* owned; CACHED blocks */
-	struct block	**kept;	/* owned, with its blocks; sorted by address */
+	struct pool	 pool;	/* owned; what is read of the process: "cache"
+				   and "kept", and the stacks of its threads */
+	struct block	*cache;	/* CACHED blocks */
+	struct block	**kept;	/* sorted by address */
 	size_t		 nkept;
 	uint64_t	 cost;	/* cost of memory reads so far: 1 for each
 				   access, plus 1 for each 32 bytes */
@@ -145,22 +148,22 @@ struct frame {
 };
 
 struct pyframe {		/* a frame of Python code */
-	char		*function; /* owned */
-	char		*file;	/* owned */
+	char		*function;
+	char		*file;
 	int64_t		 line;	/* line number; 0: not known */
 	bool		 entry;	/* the function was called from C code, not from
 				   Python */
 	uint64_t	 call;	/* stack address of the interpreter call that
 				   runs this frame, or 0 */
-	struct pylocal	*local;	/* owned; local variables, if the user asked
-				   for them */
+	struct pylocal	*local;	/* local variables, if the user asked for
+				   them */
 	size_t		 nlocal;
 };
 
 struct pylocal {		/* a local variable */
-	char		*name;	/* owned */
-	char		*value;	/* owned; the value as written by repr(),
-				   possibly shortened */
+	char		*name;
+	char		*value;	/* the value as written by repr(), possibly
+				   shortened */
 };
 
 enum gil {			/* relation of a thread to Python's global
@@ -168,7 +171,8 @@ enum gil {			/* relation of a thread to Python's global
 	GIL_NONE, GIL_HELD, GIL_WANTED
 };
 
-struct stack {			/* a thread and its stack */
+struct stack {			/* a thread and its stack; what it points to is
+				   in the pool of its target */
 	struct proc	*thread; /* borrowed */
 	uint64_t	 tid;
 	uint64_t	 inner;	/* ID of the thread in its own PID namespace */
@@ -180,13 +184,13 @@ struct stack {			/* a thread and its stack */
 	char		 state[16]; /* state of the thread in words, from
 				       /proc/TID/status; "": not known */
 	struct registers regs;	/* registers; n is 0 if they are not known */
-	struct frame	*frame;	/* owned; innermost first */
+	struct frame	*frame;	/* innermost first */
 	size_t		 n;
 	bool		 whole;	/* the last element of "frame" is the outermost
 				   frame */
-	char		*why;	/* owned; why the outermost frame was not
-				   reached, or NULL */
-	char		*wait;	/* owned; what the thread waits for, or NULL */
+	char		*why;	/* why the outermost frame was not reached, or
+				   NULL */
+	char		*wait;	/* what the thread waits for, or NULL */
 	size_t		 bare;	/* length of the text in "wait" before its first
 				   time value */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
@@ -194,7 +198,7 @@ struct stack {			/* a thread and its stack */
 	uint64_t	 fault;	/* address reported with the signal */
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
-	struct pyframe	*python; /* owned; all Python frames of the thread */
+	struct pyframe	*python; /* all Python frames of the thread */
 	size_t		 npython;
 	bool		 merged; /* each Python frame is assigned to a native
 				    frame */
@@ -216,9 +220,9 @@ struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
 	Elf		*head; /* owned; an ELF header that names the machine */
-	struct stack	*stack;	/* owned; the threads of the process */
+	struct stack	*stack;	/* the threads of the process */
 	size_t		 n;
-	struct threadkey *inner; /* owned; keys of all threads, sorted by
+	struct threadkey *inner; /* keys of all threads, sorted by
 				    stack.inner */
 	struct threadkey *clears;
 	bool		 locals; /* the user asked for local variables of
@@ -231,7 +235,6 @@ struct unwinder {
 };
 
 void		 unwinder_close(struct unwinder *u);
-void		 stack_free(struct stack *st);
 void		 stack_unwind(struct unwinder *u, struct stack *st);
 
 /* sigframe.c */

@@ -7,7 +7,6 @@
 #include "snapstack.h"
 #include "bisect.h"
 #include "model.h"
-#include "vec.h"
 
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
@@ -46,8 +45,8 @@ target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 		return -1;
 	t->rec = proc_record(p);
 	exe_find(t);
-	t->cache = calloc(CACHED, sizeof *t->cache);
-	return t->cache == NULL ? errstr_set("out of memory") : 0;
+	t->cache = pool_new(&t->pool, CACHED, sizeof *t->cache);
+	return t->cache == NULL ? -1 : 0;
 }
 
 /*
@@ -58,10 +57,7 @@ target_close(struct target *t)
 {
 	jit_close(t);
 	vmas_free(&t->vma);
-	free(t->cache);
-	while (t->nkept > 0)
-		free(t->kept[--t->nkept]);
-	free(t->kept);
+	pool_free(&t->pool);
 }
 
 /*
@@ -221,11 +217,9 @@ block_keep(struct target *t, uint64_t addr)
 	const struct block *b = block_get(t, addr);
 	struct block *copy;
 
-	if (b->valid == 0 || VEC_ROOM(t->kept, t->nkept) == -1 ||
-	    (copy = malloc(sizeof *copy)) == NULL)
-		return;
-	*copy = *b;
-	t->kept[t->nkept++] = copy;
+	if (b->valid != 0 &&
+	    (copy = pool_dup(&t->pool, b, sizeof *b)) != NULL)
+		(void)POOL_ADD(&t->pool, t->kept, t->nkept, copy);
 }
 
 /*

@@ -8,8 +8,7 @@ CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
  * Return an array of the threads of u, sorted by a key. The key is the 64-bit
- * member at offset off of struct stack. The caller frees the array. Return NULL
- * if memory ran out.
+ * member at offset off of struct stack. Return NULL if memory ran out.
  */
 static struct threadkey *
 keys_make(const struct unwinder *u, size_t off)
@@ -17,7 +16,7 @@ keys_make(const struct unwinder *u, size_t off)
 	struct threadkey *k;
 	size_t i;
 
-	if ((k = calloc(u->n + 1, sizeof *k)) == NULL)
+	if ((k = pool_new(&u->target->pool, u->n, sizeof *k)) == NULL)
 		return NULL;
 	for (i = 0; i < u->n; i++) {
 		memcpy(&k[i].key, (const char *)&u->stack[i] + off,
@@ -48,6 +47,5 @@ threads_sort(struct unwinder *u)
 {
 	u->inner = keys_make(u, offsetof(struct stack, inner));
 	u->clears = keys_make(u, offsetof(struct stack, clears));
-	return u->inner == NULL || u->clears == NULL ?
-	    errstr_set("out of memory") : 0;
+	return u->inner == NULL || u->clears == NULL ? -1 : 0;
 }

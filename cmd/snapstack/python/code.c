@@ -100,8 +100,8 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 /*
  * Set f to the function, file and line of a Python instruction of t.
  * instruction is its address, and code is the address of its code object. o has
- * the offsets in the interpreter's structures. The caller must free the strings
- * in f in either case. Return false if there is no code object.
+ * the offsets in the interpreter's structures. Return false if there is no code
+ * object.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

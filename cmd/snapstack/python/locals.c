@@ -182,7 +182,7 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 	struct objects w = { t, o, &b };
 
 	put_object(&w, addr, 0);
-	return buf_text(&b);
+	return pool_own(&t->pool, buf_text(&b));
 }
 
 /*
@@ -204,16 +204,11 @@ pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,
 		if (!target_word(t, names + VALUE + 8 * i, 8, &name) ||
 		    !target_word(t, addr + o->frame_locals + 8 * i, 8,
 		    &value) || value == 0 ||
-		    VEC_ROOM(f->local, f->nlocal) == -1)
+		    POOL_ROOM(&t->pool, f->local, f->nlocal) == -1)
 			continue;
 		l = &f->local[f->nlocal];
 		l->name = pystring_get(t, o, name);
 		l->value = object_text(t, o, value);
-		if (l->name != NULL && l->value != NULL) {
-			f->nlocal++;
-			continue;
-		}
-		free(l->name);
-		free(l->value);
+		f->nlocal += l->name != NULL && l->value != NULL;
 	}
 }

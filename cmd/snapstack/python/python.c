@@ -3,7 +3,6 @@
  * 3.13, and the holder of the global interpreter lock.
  */
 #include "python.h"
-#include "vec.h"
 
 enum {
 	INTERPRETERS = 256,	/* maximum number of interpreters */
@@ -117,15 +116,12 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 
 	if (!target_word(t, addr + o->frame_code, 8, &code) ||
 	    !target_word(t, addr + o->frame_instruction, 8, &instruction) ||
-	    VEC_ROOM(st->python, st->npython) == -1)
+	    POOL_ROOM(&t->pool, st->python, st->npython) == -1)
 		return false;
 	f = &st->python[st->npython];
 	memset(f, 0, sizeof *f);
-	if (!pycode_get(f, t, o, code, instruction)) {
-		free(f->function);
-		free(f->file);
+	if (!pycode_get(f, t, o, code, instruction))
 		return false;
-	}
 	st->npython++;
 	if (u->locals)
 		pylocals_get(f, t, o, addr, code);
@@ -226,17 +222,17 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 }
 
 /*
- * Insert the frames of src into st, before those of earlier calls. st then owns
- * the inserted frames. Return false if memory ran out.
+ * Insert the frames of src into st, before those of earlier calls. p has both.
+ * Return false if memory ran out.
  */
 static bool
-frames_insert(struct stack *st, const struct stack *src)
+frames_insert(struct pool *p, struct stack *st, const struct stack *src)
 {
 	const size_t size = sizeof *st->python;
 	size_t at, i;
 
 	for (i = 0; i < src->npython; i++)
-		if (VEC_ROOM(st->python, st->npython + i) == -1)
+		if (POOL_ROOM(p, st->python, st->npython + i) == -1)
 			return false;
 	for (at = 0; at < st->npython && st->python[at].call <
 	    src->python->call;)
@@ -295,14 +291,11 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 	frames_add(u, &more, o, frame);
 	for (i = 0; i < more.npython; i++)
 		more.python[i].call = call;
-	if (more.npython > 0 && frames_insert(st, &more)) {
-		free(more.python);
-		if (st->python->call == call) {
-			st->interpreter = interp->id;
-			st->collects = interp->collects;
-		}
-	} else
-		stack_free(&more);
+	if (more.npython > 0 && frames_insert(&t->pool, st, &more) &&
+	    st->python->call == call) {
+		st->interpreter = interp->id;
+		st->collects = interp->collects;
+	}
 	return true;
 }
 

@@ -31,8 +31,8 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 
 /*
  * Return the Python string object at address addr of t as UTF-8, truncated if
- * it is long. o has the offsets in the interpreter's structures. The caller
- * frees the result. Return NULL if there is no string object.
+ * it is long, in the pool of t. o has the offsets in the interpreter's
+ * structures. Return NULL if there is no string object.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -55,7 +55,7 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 			c = '?';
 		buf_add(&b, utf8, utf8_make(utf8, (uint32_t)c));
 	}
-	return buf_text(&b);
+	return pool_own(&t->pool, buf_text(&b));
 }
 
 /*

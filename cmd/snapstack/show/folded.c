@@ -4,37 +4,27 @@
  * blank and the number of threads with that stack.
  */
 #include "snapstack/snapstack.h"
-#include "vec.h"
 
 struct names {
-	char		**v;	/* owned, as are its strings */
+	struct pool	 pool;	/* owned; has v and its strings */
+	char		**v;
 	size_t		 n;
 };
 
 /*
- * Return a copy of the name s in which ":" replaces the characters that
- * separate parts of a folded line. The caller frees the copy. Return NULL if
- * memory ran out.
+ * Add to l the name s, in which ":" replaces the characters that separate parts
+ * of a folded line.
  */
-static char *
-name_fold(const char *s)
+static void
+name_put(struct names *l, const char *s)
 {
-	char *t, *p;
+	char *t = must(pool_string(&l->pool, s)), *p;
 
-	if ((t = strdup(s)) == NULL)
-		return NULL;
 	text_sanitize(t);
 	for (p = t; *p != '\0'; p++)
 		if (*p == ';' || *p == '\n')
 			*p = ':';
-	return t;
-}
-
-static void
-name_put(struct names *l, const char *s)
-{
-	if (VEC_ROOM(l->v, l->n) == 0 && (l->v[l->n] = name_fold(s)) != NULL)
-		l->n++;
+	must_do(POOL_ADD(&l->pool, l->v, l->n, t));
 }
 
 static void
@@ -62,7 +52,6 @@ folded_process(struct unwinder *u)
 	const struct stack *st;
 	const struct frame *f;
 	size_t i, k, m, n;
-	char *comm;
 
 	for (i = 0; i < u->n; i++) {
 		st = &u->stack[i];
@@ -70,10 +59,6 @@ folded_process(struct unwinder *u)
 			continue;
 		for (n = 0, k = i; k < u->n; k++)
 			n += u->stack[k].same == i;
-		comm = name_fold(*u->stack[0].comm == '\0' ? "process" :
-		    u->stack[0].comm);
-		printf("%s", comm == NULL ? "" : comm);
-		free(comm);
 		for (k = 0; k < st->n; k++) {
 			f = &st->frame[k];
 			for (m = 0; m < f->npython; m++)
@@ -81,12 +66,11 @@ folded_process(struct unwinder *u)
 			if (f->npython == 0 && !f->within)
 				locations_each(u, f, name_add, &l);
 		}
-		while (l.n > 0) {
-			printf(";%s", l.v[--l.n]);
-			free(l.v[l.n]);
-		}
-		free(l.v);
-		l.v = NULL;
-		printf(" %zu\n", n);
+		name_put(&l, *u->stack[0].comm == '\0' ? "process" :
+		    u->stack[0].comm);
+		for (; l.n > 0; l.n--)
+			printf("%s%c", l.v[l.n - 1], l.n == 1 ? ' ' : ';');
+		printf("%zu\n", n);
+		pool_free(&l.pool);
 	}
 }

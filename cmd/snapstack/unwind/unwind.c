@@ -5,7 +5,6 @@
  * from there; such frames are marked as guesses.
  */
 #include "snapstack/snapstack.h"
-#include "vec.h"
 
 #include <elfutils/version.h>
 
@@ -118,44 +117,11 @@ attach(struct unwinder *u)
 }
 
 /*
- * Free what st owns.
- */
-void
-stack_free(struct stack *st)
-{
-	struct pyframe *f;
-	size_t i;
-
-	for (i = 0; i < st->npython; i++) {
-		f = &st->python[i];
-		while (f->nlocal > 0) {
-			f->nlocal--;
-			free(f->local[f->nlocal].name);
-			free(f->local[f->nlocal].value);
-		}
-		free(f->local);
-		free(st->python[i].function);
-		free(st->python[i].file);
-	}
-	free(st->python);
-	free(st->frame);
-	free(st->why);
-	free(st->wait);
-}
-
-/*
  * Free what u owns.
  */
 void
 unwinder_close(struct unwinder *u)
 {
-	size_t i;
-
-	for (i = 0; i < u->n; i++)
-		stack_free(&u->stack[i]);
-	free(u->stack);
-	free(u->inner);
-	free(u->clears);
 	if (u->dwfl != NULL)
 		dwfl_end(u->dwfl);
 	if (u->head != NULL)
@@ -163,11 +129,12 @@ unwinder_close(struct unwinder *u)
 }
 
 static struct frame *
-frame_add(struct stack *st, uint64_t pc)
+frame_add(struct unwinder *u, struct stack *st, uint64_t pc)
 {
 	struct frame *f;
 
-	if (st->n >= FRAMES_MAX || VEC_ROOM(st->frame, st->n) == -1)
+	if (st->n >= FRAMES_MAX ||
+	    POOL_ROOM(&u->target->pool, st->frame, st->n) == -1)
 		return NULL;
 	f = &st->frame[st->n++];
 	memset(f, 0, sizeof *f);
@@ -207,7 +174,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 	/* two exact frames in a row: the first returns from a signal handler */
 	if (exact && st->n > 1 && st->frame[st->n - 1].exact)
 		st->frame[st->n - 1].signal = true;
-	if ((f = frame_add(st, pc)) == NULL)
+	if ((f = frame_add(w->u, st, pc)) == NULL)
 		return DWARF_CB_ABORT;
 	f->exact = exact;
 	w->begun = true;
@@ -238,7 +205,7 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 	uint64_t pc;
 
 	if (!scan_next(u->target, &u->now, sp, &pc) ||
-	    (f = frame_add(st, pc)) == NULL)
+	    (f = frame_add(u, st, pc)) == NULL)
 		return false;
 	f->guess = true;
 	f->sp = *sp;
@@ -275,7 +242,7 @@ signal_add(struct unwinder *u, struct stack *st)
 	struct frame *f;
 
 	if (st->n == 0 || !sigframe_step(u->target, &st->frame[st->n - 1],
-	    &u->now) || (f = frame_add(st, u->now.pc)) == NULL)
+	    &u->now) || (f = frame_add(u, st, u->now.pc)) == NULL)
 		return false;
 	f->exact = f[-1].exact = f[-1].signal = true;
 	f->sp = u->now.sp;
@@ -339,7 +306,7 @@ stack_unwind(struct unwinder *u, struct stack *st)
 	u->now = st->regs;
 	for (steps = 0;; steps++) {
 		why = frames_find(u, st, steps > 0);
-		if (st->n == 0 && frame_add(st, u->now.pc) != NULL)
+		if (st->n == 0 && frame_add(u, st, u->now.pc) != NULL)
 			st->frame[0].exact = true;
 		if (st->n >= FRAMES_MAX || steps == STEPS)
 			break;
@@ -355,5 +322,5 @@ stack_unwind(struct unwinder *u, struct stack *st)
 	}
 	st->whole = why == NULL;
 	if (!st->whole)
-		st->why = strdup(why);
+		st->why = pool_string(&u->target->pool, why);
 }

@@ -342,5 +342,5 @@ wait_find(struct unwinder *u, struct stack *st)
 	}
 	st->futex = c.futex;
 	st->bare = c.bare != 0 ? c.bare : b.len;
-	st->wait = buf_text(&b);
+	st->wait = pool_own(&u->target->pool, buf_text(&b));
 }
