@@ -279,9 +279,11 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 {
 	const struct criufile *f;
 	const Criu__Fdinfo *d;
+	size_t i;
 
-	for (d = l->v; d < l->v + l->n; d++) {
-		if (d->fd > INT32_MAX || (d > l->v && d->fd == d[-1].fd))
+	for (i = 0; i < l->n; i++) {
+		d = &l->v[i];
+		if (d->fd > INT32_MAX || (i > 0 && d->fd == d[-1].fd))
 			return errstr_set("%s/%s: duplicate descriptor "
 			    "%u", r->dir, name, d->fd);
 		if ((f = criufile_find(r, d->type, d->id)) == NULL)

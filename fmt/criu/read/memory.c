@@ -48,9 +48,12 @@ piece_pages(struct piecer *k, const struct pagemap *l, uint64_t start,
 {
 	const struct pages *p;
 	uint64_t from, to;
+	size_t i;
 
-	for (p = l->v + pagemap_behind(l, start); p < l->v + l->n &&
-	    p->addr < end; p++) {
+	for (i = pagemap_behind(l, start); i < l->n; i++) {
+		p = &l->v[i];
+		if (p->addr >= end)
+			break;
 		from = p->addr > start ? p->addr : start;
 		to = p->addr + p->len;
 		to = to < end ? to : end;

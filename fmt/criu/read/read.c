@@ -5,7 +5,8 @@
 #include "read.h"
 
 /*
- * values of compress; versions of criu-dev wrote LZ4_REGIONS for the same images
+ * values of compress; early versions of criu-dev wrote LZ4_REGIONS, and the
+ * same blocks
  */
 enum { RAW, LZ4_BLOCKS, LZ4_REGIONS };
 

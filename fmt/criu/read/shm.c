@@ -91,14 +91,17 @@ shm_memory(struct proc *p, const struct pagemap *l)
 {
 	struct builder b = { 0 };
 	const struct pages *e;
+	size_t i;
 	int rc = 0;
 
 	if ((b.image = p->mem = image_new(p, IMAGE_MEM)) == NULL)
 		return -1;
-	for (e = l->v; e < l->v + l->n && rc == 0; e++)
+	for (i = 0; i < l->n && rc == 0; i++) {
+		e = &l->v[i];
 		rc = e->src == NULL ? image_miss(p->mem, e->addr,
 		    e->addr + e->len, "lazy") : builder_run(&b, e->addr,
 		    e->len / KB, e->src, e->off);
+	}
 	return builder_finish(&b) == -1 ? -1 : rc;
 }
 
