@@ -187,11 +187,11 @@ block_read(struct blocksource *s, struct window *w, uint8_t *buf, uint64_t off,
 		return source_runs(s->in.src, &r, 1, buf);
 	}
 	if (b->size == 0) {
-		memset(buf, 0, *n);
+		memset(buf, 0, (size_t)*n);
 		return SOURCE_OK;
 	}
 	if ((rc = window_fill(w, s, b, end - b->off)) == SOURCE_OK)
-		memcpy(buf, w->raw + (off - b->off), *n);
+		memcpy(buf, w->raw + (off - b->off), (size_t)*n);
 	return rc;
 }
 
