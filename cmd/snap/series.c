@@ -38,15 +38,17 @@ static int
 moment_write(struct taking *k, unsigned int n, bool *none)
 {
 	struct proc *p;
+	bool first;
 	int rc;
 
 	if (live_take(k->live, k->snap, take, k) == -1)
 		return -1;
 	while ((rc = live_next(k->live, &p)) == 1) {
 		/* as late as possible: until then the file is whole */
-		if (*none && n > 1 && snap6_resume(k->writer) == -1)
-			return -1;
+		first = *none;
 		*none = false;
+		if (first && n > 1 && snap6_resume(k->writer) == -1)
+			return -1;
 		if (p->mem != NULL && p->embedded == NULL && k->before != NULL)
 			early_compare(p, k->moment[n - 2], n - 2);
 		if (snap6_put(k->writer, p) == -1)
@@ -134,6 +136,25 @@ moment_say(const struct taking *k, unsigned int n)
 }
 
 /*
+ * Moment n failed, for the reason in errstr. none is false if some of it was
+ * written: remove that from the file. Add to errstr how the file ends, unless
+ * this was the first moment: then there is no file. Return -1.
+ */
+static int
+moment_undo(struct taking *k, unsigned int n, bool none)
+{
+	char why[700];
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	if (n == 1)
+		return -1;
+	if (!none && snap6_undo(k->writer) == -1)
+		return errstr_wrap("the file ends within moment %u: %s", n,
+		    why);
+	return errstr_set("the file ends with moment %u: %s", n - 1, why);
+}
+
+/*
  * Take the moments that the job of k asks for, until no process is left. o has
  * the options of the capture. Return 0, or -1 with errstr set.
  */
@@ -172,7 +193,9 @@ series_take(struct taking *k, const struct liveopts *o)
 			k->live = NULL;
 			return 0;
 		}
-		if (rc == -1 || moment_end(k) == -1)
+		if (rc == -1)
+			return moment_undo(k, n, none);
+		if (moment_end(k) == -1)
 			return -1;
 		if (o->verbose)
 			moment_say(k, n);

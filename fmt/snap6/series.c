@@ -7,12 +7,14 @@
  * compared with them; then from the output itself.
  */
 #include "bisect.h"
+#include "full.h"
 #include "io/io.h"
 #include "vec.h"
 #include "record/record.h"
 #include "writer.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 /*
  * Let w write a series. Its output must be a new file, because later moments
@@ -143,15 +145,18 @@ int
 snap6_pause(struct snap6 *w, uint64_t n, const char *header,
     const char *cputype)
 {
+	uint64_t end;
 	int rc;
 
 	if (mark_put(w, n, header, cputype) == -1 ||
 	    output_sum(w->out, NULL) == -1)
 		return -1;
-	w->end = output_pos(w->out);
+	end = output_pos(w->out);
 	if ((rc = sums_end(w->sums)) == 0)
 		rc = snap6_trailer(w);
 	sums_resume(w->sums);
+	if (rc == 0)
+		w->end = end;
 	return rc == 0 ? output_publish(w->out) : -1;
 }
 
@@ -165,4 +170,20 @@ snap6_resume(struct snap6 *w)
 	dedup_next(w->dedup, true, false);
 	return output_rewind(w->out, w->end) == -1 ? -1 :
 	    output_sum(w->out, w->sums);
+}
+
+/*
+ * Remove all that was written after the last complete moment, also if writing
+ * failed, and write its trailer again. Nothing more can be written. Return 0,
+ * or -1 with errstr set.
+ */
+int
+snap6_undo(struct snap6 *w)
+{
+	const int fd = output_fd(w->out);
+
+	(void)output_flush(w->out);
+	return ftruncate(fd, (off_t)w->end) == -1 || full_pwrite(fd,
+	    w->trailer.data, w->trailer.len, w->end) == -1 ?
+	    errstr_sys("cannot remove a moment") : 0;
 }

@@ -333,6 +333,7 @@ snap6_free(struct snap6 *w)
 	sums_free(w->sums);
 	indexer_free(&w->index);
 	free(w->raw);
+	buf_free(&w->trailer);
 	snap_free(w->own);
 	free(w);
 }
@@ -375,7 +376,7 @@ snap6_begin(struct output *out, const char *header,
 int
 snap6_trailer(struct snap6 *w)
 {
-	struct buf b = { 0 };
+	struct buf b = { 0 }, old;
 	int rc;
 
 	if (w->zero && w->feigned)
@@ -387,6 +388,11 @@ snap6_trailer(struct snap6 *w)
 	if ((rc = trailer_make(&b, &w->index, w->sums)) == 0) {
 		output_put(w->out, b.data, b.len);
 		rc = output_flush(w->out);
+	}
+	if (rc == 0) {
+		old = w->trailer;
+		w->trailer = b;
+		b = old;
 	}
 	buf_free(&b);
 	return rc;

@@ -43,7 +43,8 @@ struct snap6 {
 	struct rawpages	*raw;	/* owned; raw pages that are not yet read from
 				   "file" */
 	size_t		 nraw;
-	uint64_t	 end;	/* offset of the trailer in the output */
+	uint64_t	 end;	/* offset of the last trailer in the output */
+	struct buf	 trailer;	/* owned; the last trailer */
 };
 
 /* write.c */

@@ -233,6 +233,27 @@ is "$(tail -1 "$tmp/err" | sed 's/[0-9][0-9]*/N/')" \
     'the series ends with the processes' || diag <"$tmp/err"
 try 'checked' "$BUILD/snapls" -c "$tmp/series"
 
+# The disk is full in the middle of a moment: the file ends with the one before.
+target "$targets/sweep" 8
+mkdir "$tmp/small"
+if mount -t tmpfs -o size=40m none "$tmp/small" 2>/dev/null; then
+	snap -s -i 0.1 -o "$tmp/small/series" "$pid"
+	n=$("$BUILD/snapls" -n "$tmp/small/series" | wc -l)
+	[ "$n" -gt 1 ]
+	ok $? "a full disk: $n moments"
+	is "$rc ${err//$tmp/TMP}" "1 snap: the file ends with moment N: \
+TMP/small/series: write: No space left on device" 'a full disk: the message'
+	try 'a full disk: checked' "$BUILD/snapls" -c "$tmp/small/series"
+	try 'a full disk: by the rules' python3 "$tests/snap6/oracle.py" -c \
+	    "$tmp/small/series"
+	one "$tmp/small/series" last
+	one_instant 'a full disk: the last moment is of one instant'
+	umount "$tmp/small"
+else
+	skip 'a full disk' 'mount(8) is not permitted' 5
+fi
+unnoticed "$pid" 'a full disk: not noticed'
+
 # What cannot be combined.
 for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
     '-i 1 -N 0 -o x'; do
@@ -242,4 +263,4 @@ for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
 done
 "$BUILD/snap" -i 1 -N 1 -o /dev/null $$ >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" '1 snap: -i: /dev/null is not a new file' 'no file'
-finish 90
+finish 96
