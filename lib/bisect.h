@@ -53,6 +53,20 @@
 #define PSEEK(v, n, is) \
 	SEEK_(v, n, v_[i_], is)
 
+/*
+ * The same for a list of sys/queue.h whose links are its member "entry". "&*"
+ * keeps x assignable if list is const.
+ */
+#define LSEEK(list, is)							\
+	__extension__ ({						\
+		__typeof__(&*TAILQ_FIRST(list)) x;			\
+									\
+		TAILQ_FOREACH(x, list, entry)				\
+			if (is)						\
+				break;					\
+		x;							\
+	})
+
 #define SEEK_(v, n, element, is)					\
 	__extension__ ({						\
 		__typeof__(&(v)[0]) v_ = (v);				\

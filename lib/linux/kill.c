@@ -2,6 +2,7 @@
  * End processes that continue elsewhere: the ones that we hold stopped never
  * run again here.
  */
+#include "bisect.h"
 #include "clock.h"
 #include "linux/proxy/proxy.h"
 #include "linux/restore/open/open.h"
@@ -32,13 +33,11 @@ lproc_isheld(const struct lproc *p)
 int
 live_cankill(const struct live *l)
 {
-	const struct lproc *p;
+	const struct lproc *p = LSEEK(&l->procs, lproc_isheld(x) &&
+	    kill(x->pid, 0) == -1 && errno == EPERM);
 
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (lproc_isheld(p) && kill(p->pid, 0) == -1 && errno == EPERM)
-			return errstr_set("process %d cannot be killed: "
-			    "CAP_KILL is needed", p->pid);
-	return 0;
+	return p == NULL ? 0 : errstr_set("process %d cannot be killed: "
+	    "CAP_KILL is needed", p->pid);
 }
 
 /*

@@ -19,6 +19,7 @@
  * kernel/pid_namespace.c). The same holds for a process that was seized, and
  * then left out because it was dumping core.
  */
+#include "bisect.h"
 #include "clock.h"
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -198,12 +199,7 @@ live_isclone(const struct live *l, pid_t pid)
 bool
 live_hasclones(const struct live *l)
 {
-	const struct lproc *p;
-
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->clone > 0)
-			return true;
-	return false;
+	return LSEEK(&l->procs, x->clone > 0) != NULL;
 }
 
 /*
@@ -214,12 +210,7 @@ live_hasclones(const struct live *l)
 bool
 live_lost(const struct live *l)
 {
-	const struct lproc *p;
-
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->lost)
-			return true;
-	return l->lost;
+	return l->lost || LSEEK(&l->procs, x->lost) != NULL;
 }
 
 /*

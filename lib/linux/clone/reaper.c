@@ -5,6 +5,7 @@
  * is a zombie that only its parent can reap, so the parent is stopped once more
  * for an instant and made to call wait4(2).
  */
+#include "bisect.h"
 #include "cloning.h"
 #include "linux/inject/inject.h"
 #include "linux/stop/stop.h"
@@ -84,12 +85,7 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 static bool
 threads_kept(const struct lproc *p)
 {
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_INTERRUPTED || t->hold == HOLD_BUSY)
-			return true;
-	return false;
+	return lproc_has(p, HOLD_INTERRUPTED) || lproc_has(p, HOLD_BUSY);
 }
 
 /*
@@ -100,12 +96,8 @@ threads_kept(const struct lproc *p)
 static bool
 threads_willstop(const struct lproc *p)
 {
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (proc_state(p->pid, t->tid) == 'D')
-			return false;
-	return proc_status(p->pid, 0, "TracerPid") <= 0;
+	return LSEEK(&p->threads, proc_state(p->pid, x->tid) == 'D') ==
+	    NULL && proc_status(p->pid, 0, "TracerPid") <= 0;
 }
 
 /*

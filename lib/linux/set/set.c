@@ -103,12 +103,7 @@ lproc_leader(const struct lproc *p)
 bool
 lproc_has(const struct lproc *p, enum hold how)
 {
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == how)
-			return true;
-	return false;
+	return LSEEK(&p->threads, x->hold == how) != NULL;
 }
 
 /*
@@ -119,11 +114,11 @@ lproc_has(const struct lproc *p, enum hold how)
 int
 lproc_stands(const struct lproc *p)
 {
-	const struct lthread *t;
+	const struct lthread *t = LSEEK(&p->threads,
+	    x->hold != HOLD_STOPPED && x->hold != HOLD_GONE);
 
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold != HOLD_STOPPED && t->hold != HOLD_GONE)
-			return errstr_set("thread %d does not stop", t->tid);
+	if (t != NULL)
+		return errstr_set("thread %d does not stop", t->tid);
 	return p->sharer == 0 ? 0 : errstr_set("process %d shares its memory, "
 	    "and is not stopped", p->sharer);
 }

@@ -259,14 +259,11 @@ threads_poll(struct lproc *p, bool *asleep)
 static bool
 threads_starve(const struct lproc *p)
 {
-	const struct lthread *t;
 	char state;
 
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_INTERRUPTED && ((state = proc_state(p->pid,
-		    t->tid)) == 'R' || state == 'S'))
-			return true;
-	return false;
+	return LSEEK(&p->threads, x->hold == HOLD_INTERRUPTED &&
+	    ((state = proc_state(p->pid, x->tid)) == 'R' || state == 'S')) !=
+	    NULL;
 }
 
 /*

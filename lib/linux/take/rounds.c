@@ -88,12 +88,8 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 static bool
 others_stopped(const struct lproc *p)
 {
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->tid != p->pid && t->hold == HOLD_STOPPED)
-			return true;
-	return false;
+	return LSEEK(&p->threads, x->tid != p->pid && x->hold ==
+	    HOLD_STOPPED) != NULL;
 }
 
 /*

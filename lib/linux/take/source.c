@@ -19,6 +19,7 @@
  * split; and kernels before Linux 6.15, which copy a part of a huge page that
  * was split but keep the whole page (wp_can_reuse_anon_folio in mm/memory.c).
  */
+#include "bisect.h"
 #include "linux/clone/clone.h"
 #include "linux/pages/pages.h"
 #include "linux/proxy/proxy.h"
@@ -194,16 +195,10 @@ static const struct source_ops alone_ops = { .many = alone_many };
 static bool
 lproc_isalone(const struct live *l, const struct lproc *p)
 {
-	const struct lproc *other;
-
 	if (l->opts.moment != 0)
 		return p->clone <= 0;
-	if (l->opts.early != 0 || l->opts.before != NULL)
-		return false;
-	TAILQ_FOREACH(other, &l->procs, entry)
-		if (other != p && lproc_istaken(other))
-			return false;
-	return true;
+	return l->opts.early == 0 && l->opts.before == NULL &&
+	    LSEEK(&l->procs, x != p && lproc_istaken(x)) == NULL;
 }
 
 /*
