@@ -290,11 +290,10 @@ family_defers(struct family *f, struct lproc *p)
 		return false;
 	for (i = 0; i < HEADS && i < f->nhead && p->common.own <= own_most(p);
 	    i++)
-		if (sample_alike(p, f->head[i]) && VEC_ROOM(f->v, f->n) == 0) {
-			f->v[f->n++] = (struct member){ .proc = p,
-			    .head = f->head[i], .pagemap = -1 };
+		if (sample_alike(p, f->head[i]) && VEC_ADD(f->v, f->n,
+		    (struct member){ .proc = p, .head = f->head[i],
+		    .pagemap = -1 }) == 0)
 			return true;
-		}
 	f->head[f->nhead++ % HEADS] = p;
 	return false;
 }

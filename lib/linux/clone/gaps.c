@@ -69,15 +69,6 @@ struct keeping {
 	char		 why[256];
 };
 
-static int
-gap_add(struct lproc *p, const struct gap *k)
-{
-	if (VEC_ROOM(p->gap, p->ngaps) == -1)
-		return -1;
-	p->gap[p->ngaps++] = *k;
-	return 0;
-}
-
 /*
  * Schedule a copy of the pages from start to end (exclusive) into the spool.
  * Set *loc to their offset in the spool.
@@ -95,10 +86,8 @@ keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 		last->len += end - start;
 		return 0;
 	}
-	if (VEC_ROOM(k->run, k->nrun) == -1)
-		return -1;
-	k->run[k->nrun++] = (struct copyrun){ start, *loc, end - start };
-	return 0;
+	return VEC_ADD(k->run, k->nrun, (struct copyrun){ start, *loc,
+	    end - start });
 }
 
 /*
@@ -143,7 +132,7 @@ keep_run(void *arg, const struct pagerun *r)
 				return -1;
 			new.src = k->spool;
 		}
-		if (gap_add(k->proc, &new) == -1)
+		if (VEC_ADD(k->proc->gap, k->proc->ngaps, new) == -1)
 			return -1;
 	}
 	return 0;
@@ -186,7 +175,7 @@ keep_whole(struct keeping *k, const struct vma *v)
 
 	rc = keep_pages(k, v, true);
 	return rc == 0 && k->of.alike != NULL && k->proc->ngaps == n ?
-	    gap_add(k->proc, &none) : rc;
+	    VEC_ADD(k->proc->gap, k->proc->ngaps, none) : rc;
 }
 
 /*
@@ -283,12 +272,10 @@ keep_ring(struct keeping *k, const struct vma *v)
 
 	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
 		return -1;
-	if (VEC_ROOM(k->ring, k->nring) == -1)
-		return -1;
 	new.src = k->spool;
 	new.loc = spool_room(k->spool, len);
-	k->ring[k->nring++] = (struct copyrun){ v->start, new.loc, len };
-	return gap_add(k->proc, &new);
+	return VEC_ADD(k->ring, k->nring, (struct copyrun){ v->start, new.loc,
+	    len }) == -1 ? -1 : VEC_ADD(k->proc->gap, k->proc->ngaps, new);
 }
 
 /*

@@ -49,8 +49,8 @@ huge_note(struct lproc *p, const struct pagerun *r)
 
 	if (last != NULL && last->end == r->start)
 		last->end = r->end;
-	else if (VEC_ROOM(p->huge, p->nhuge) == 0)
-		p->huge[p->nhuge++] = *r;
+	else
+		(void)VEC_ADD(p->huge, p->nhuge, *r);
 }
 
 /*

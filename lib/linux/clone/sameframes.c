@@ -113,11 +113,10 @@ table_add(void *arg, const struct entries *e)
 	}
 	s = t->n == 0 ? NULL : &t->v[t->n - 1];
 	if (s == NULL || s->end != e->addr) {
-		if (VEC_ROOM(t->v, t->n) == -1)
+		if (VEC_ADD(t->v, t->n, (struct stretch){ .start = e->addr,
+		    .at = t->nentry }) == -1)
 			return -1;
-		s = &t->v[t->n++];
-		s->start = e->addr;
-		s->at = t->nentry;
+		s = &t->v[t->n - 1];
 	}
 	memcpy(t->entry + t->nentry, e->v, e->n * sizeof *e->v);
 	t->nentry += e->n;
@@ -188,11 +187,8 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 		s->end += page;
 		return 0;
 	}
-	if (VEC_ROOM(a->own, a->n) == -1)
-		return -1;
-	a->own[a->n++] = (struct pagespan){ .start = addr,
-	    .end = addr + page };
-	return 0;
+	return VEC_ADD(a->own, a->n, (struct pagespan){ .start = addr,
+	    .end = addr + page });
 }
 
 /*

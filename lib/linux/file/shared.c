@@ -86,13 +86,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 static int
 run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
 {
-	if (start >= end)
-		return 0;
-	if (VEC_ROOM(*run, *n) == -1)
-		return -1;
-	(*run)[(*n)++] = (struct copyrun){ (uint64_t)start, (uint64_t)start,
-	    (uint64_t)(end - start) };
-	return 0;
+	return start >= end ? 0 : VEC_ADD(*run, *n, (struct copyrun){
+	    (uint64_t)start, (uint64_t)start, (uint64_t)(end - start) });
 }
 
 /*

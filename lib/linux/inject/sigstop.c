@@ -48,10 +48,7 @@ stop_note(struct inject *inj, pid_t tid)
 	if (SEEK(inj->stops, inj->nstops, x->tid == tid) != NULL ||
 	    !stop_peek(inj->tid, tid == 0, &new.info))
 		return 0;
-	if (VEC_ROOM(inj->stops, inj->nstops) == -1)
-		return -1;
-	inj->stops[inj->nstops++] = new;
-	return 0;
+	return VEC_ADD(inj->stops, inj->nstops, new);
 }
 
 /*

@@ -26,11 +26,11 @@ smapsizes_read(struct smapsizes *l, pid_t tid)
 		    errstr_set("it ended before it was read") :
 		    errstr_sys("smaps");
 	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;) {
-		if ((rc = VEC_ROOM(l->v, l->n)) == -1)
+		rc = VEC_ADD(l->v, l->n, (struct smapsize){ m.vma.start,
+		    m.vma.end, m.mapping.rss, m.mapping.swap, m.mapping.huge,
+		    (m.mapping.flags & VMF_DEVICE) != 0 });
+		if (rc == -1)
 			break;
-		l->v[l->n++] = (struct smapsize){ m.vma.start, m.vma.end,
-		    m.mapping.rss, m.mapping.swap, m.mapping.huge,
-		    (m.mapping.flags & VMF_DEVICE) != 0 };
 	}
 	free(b.data);
 	return rc;

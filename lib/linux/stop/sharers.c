@@ -83,15 +83,6 @@ is_shared(pid_t a, pid_t b)
 	return syscall(SYS_kcmp, a, b, KCMP_VM, 0L, 0L) == 0;
 }
 
-static int
-sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
-{
-	if (VEC_ROOM(*v, *n) == -1)
-		return -1;
-	(*v)[(*n)++] = *sh;
-	return 0;
-}
-
 /*
  * For each process of the set that shares memory with the process of sh, set
  * the sharer member to the ID of the process of sh.
@@ -130,7 +121,7 @@ sharer_look(void *arg, long pid)
 	if (with == NULL || !is_shared(with->pid, sh.pid))
 		return 0;
 	sh.with = with->pid;
-	return sharer_add(&s->v, &s->n, &sh);
+	return VEC_ADD(s->v, s->n, sh);
 }
 
 /*
@@ -147,7 +138,7 @@ set_gather(struct sharers *s)
 			continue;
 		sh.pid = p->pid;
 		if ((sh.stack = stack_start(p->pid)) != 0 &&
-		    sharer_add(&s->set, &s->nset, &sh) == -1)
+		    VEC_ADD(s->set, s->nset, sh) == -1)
 			return -1;
 	}
 	SORT(s->set, s->nset, sharer_cmp);

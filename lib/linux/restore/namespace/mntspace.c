@@ -129,12 +129,10 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 	if (!localfs_haspath(&mounts, point) ||
 	    (dir = tmpfs_open(point, m)) == -1)
 		return 0;
-	if (VEC_ROOM(v->v, v->n) == -1) {
-		close(dir);
-		return -1;
-	}
-	v->v[v->n++] = (struct tmpfs){ m->dev, dir };
-	return 0;
+	if (VEC_ADD(v->v, v->n, (struct tmpfs){ m->dev, dir }) == 0)
+		return 0;
+	close(dir);
+	return -1;
 }
 
 /*

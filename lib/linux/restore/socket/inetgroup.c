@@ -22,15 +22,6 @@ struct group {
 	} addr;
 };
 
-static int
-group_add(struct netspace *l, const struct group *g)
-{
-	if (VEC_ROOM(l->group, l->ngroup) == -1)
-		return -1;
-	l->group[l->ngroup++] = *g;
-	return 0;
-}
-
 /*
  * Parse line, from /proc/net/igmp. It describes an interface or, if it is
  * indented, a group of the last interface. Keep an interface in g for the next
@@ -50,7 +41,7 @@ igmp_line(struct netspace *l, struct group *g, const char *line)
 		return 0;
 	g->family = AF_INET;
 	g->addr.v4.s_addr = addr;
-	return group_add(l, g);
+	return VEC_ADD(l->group, l->ngroup, *g);
 }
 
 /*
@@ -73,7 +64,7 @@ igmp6_line(struct netspace *l, struct group *g, const char *line)
 			return 0;
 		g->addr.v6.s6_addr[i] = (uint8_t)byte;
 	}
-	return group_add(l, g);
+	return VEC_ADD(l->group, l->ngroup, *g);
 }
 
 static int

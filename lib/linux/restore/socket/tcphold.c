@@ -26,11 +26,7 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 		return 0;
 	is = tcpunlock_add(s, fd);
 	close(fd);
-	if (is == 1 && VEC_ROOM(s->held, s->nheld) == -1)
-		return -1;
-	if (is == 1)
-		s->held[s->nheld++] = r->file->ino;
-	return is == -1 ? -1 : 0;
+	return is == 1 ? VEC_ADD(s->held, s->nheld, r->file->ino) : is;
 }
 
 /*

@@ -47,12 +47,8 @@ kept_get(uint64_t ns)
 
 	if ((k = SEEK(unlocker.v, unlocker.n, x->set.ns == ns)) != NULL)
 		return k;
-	if (VEC_ROOM(unlocker.v, unlocker.n) == -1)
-		return NULL;
-	k = &unlocker.v[unlocker.n++];
-	memset(k, 0, sizeof *k);
-	k->set.ns = ns;
-	return k;
+	return VEC_ADD(unlocker.v, unlocker.n, (struct keptset){
+	    .set.ns = ns }) == -1 ? NULL : &unlocker.v[unlocker.n - 1];
 }
 
 /*
@@ -149,9 +145,8 @@ look_serve(struct serving *s)
 	memcpy(&ns, s->arg, sizeof ns);
 	if ((is = heldconn_set(&v, s->fd))) {
 		if ((k = kept_get(ns)) == NULL ||
-		    VEC_ROOM(k->set.v, k->set.n) == -1)
+		    VEC_ADD(k->set.v, k->set.n, v) == -1)
 			return -1;
-		k->set.v[k->set.n++] = v;
 		s->fd = -1;
 		serve_end(unlocker_undo);
 	}
