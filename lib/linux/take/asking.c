@@ -5,8 +5,6 @@
  */
 #include "taking.h"
 
-#include <sys/syscall.h>
-
 /*
  * Mark a as failed, so that no more calls are injected for it. Keep errstr,
  * which has the reason, for asking_result().
@@ -87,20 +85,20 @@ asking_reported(struct asking *v, size_t n, const char *name)
 }
 
 /*
- * For each of the n processes v, record the value that prctl(2) returns for
- * option, as a file called name. If size is not 0, the call stores the value,
- * which has size bytes; otherwise the value is the result of the call. If hex
- * is set, write it in hexadecimal.
+ * For each of the n processes v, record the value that system call nr returns
+ * if its first argument is option, as a file called name. If size is not 0, the
+ * call stores the value, which has size bytes; otherwise the value is the
+ * result of the call. If hex is set, write it in hexadecimal.
  */
 void
-ask_prctl(struct asking *v, size_t n, const char *name, long option,
+ask_number(struct asking *v, size_t n, const char *name, long nr, long option,
     size_t size, bool hex)
 {
 	const uint64_t arg[6] = { (uint64_t)option };
 	struct asking *a;
 	uint64_t got;
 
-	ask_each(v, n, SYS_prctl, arg, size > 0 ? 1 : 0);
+	ask_each(v, n, nr, arg, size > 0 ? 1 : 0);
 	for (a = v; a < v + n; a++) {
 		got = size > 0 ? 0 : (uint64_t)a->ret;
 		if (asking_got(a, &got, size))

@@ -220,7 +220,8 @@ ask_process(struct asking *v, size_t n)
 		if (a->rc == 0)
 			ask_timers(a);
 	ask_processkeys(v, n);
-	ask_prctl(v, n, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4, false);
+	ask_number(v, n, "child_subreaper", SYS_prctl, PR_GET_CHILD_SUBREAPER,
+	    4, false);
 }
 
 /*
@@ -241,9 +242,10 @@ ask_thread(struct asking *v, size_t n)
 			filelist_text(a->to, "sigaltstack", "%jx %zu %x\n",
 			    (uintmax_t)(uintptr_t)ss.ss_sp, ss.ss_size,
 			    (unsigned int)ss.ss_flags);
-	ask_prctl(v, n, "tid_address", GET_TID_ADDRESS, 8, true);
-	ask_prctl(v, n, "pdeath_signal", PR_GET_PDEATHSIG, 4, false);
-	ask_prctl(v, n, "securebits", PR_GET_SECUREBITS, 0, true);
+	ask_number(v, n, "tid_address", SYS_prctl, GET_TID_ADDRESS, 8, true);
+	ask_number(v, n, "pdeath_signal", SYS_prctl, PR_GET_PDEATHSIG, 4,
+	    false);
+	ask_number(v, n, "securebits", SYS_prctl, PR_GET_SECUREBITS, 0, true);
 }
 
 /*
@@ -254,20 +256,11 @@ ask_thread(struct asking *v, size_t n)
 void
 ask_memory(struct asking *v, size_t n)
 {
-	static const uint64_t none[6], query[6] = { GET_REGISTRATIONS };
-	struct asking *a;
-
 	ask_sigactions(v, n);
-	ask_each(v, n, SYS_brk, none, 0);
-	for (a = v; a < v + n; a++)
-		if (a->rc == 0)
-			filelist_text(a->to, "brk", "%jx\n",
-			    (uintmax_t)a->ret);
-	ask_prctl(v, n, "dumpable", PR_GET_DUMPABLE, 0, false);
-	ask_prctl(v, n, "thp_disable", PR_GET_THP_DISABLE, 0, false);
-	ask_each(v, n, SYS_membarrier, query, 0);
-	for (a = v; a < v + n; a++)
-		if (a->rc == 0 && a->ret >= 0)
-			filelist_text(a->to, "membarrier", "%jx\n",
-			    (uintmax_t)a->ret);
+	ask_number(v, n, "brk", SYS_brk, 0, 0, true);
+	ask_number(v, n, "dumpable", SYS_prctl, PR_GET_DUMPABLE, 0, false);
+	ask_number(v, n, "thp_disable", SYS_prctl, PR_GET_THP_DISABLE, 0,
+	    false);
+	ask_number(v, n, "membarrier", SYS_membarrier, GET_REGISTRATIONS, 0,
+	    true);
 }

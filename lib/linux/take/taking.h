@@ -104,8 +104,8 @@ bool		 asking_got(struct asking *a, void *buf, size_t len);
 void		 asking_failed(struct asking *a);
 int		 asking_result(const struct asking *a);
 void		 asking_reported(struct asking *v, size_t n, const char *name);
-void		 ask_prctl(struct asking *v, size_t n, const char *name,
-		    long option, size_t size, bool hex);
+void		 ask_number(struct asking *v, size_t n, const char *name,
+		    long nr, long option, size_t size, bool hex);
 
 /* askprocess.c */
 void		 ask_thread(struct asking *v, size_t n);
