@@ -144,23 +144,11 @@ step_settle(const struct live *l, struct cloning *c)
 }
 
 /*
- * Perform the given step on the process of c, or on its clone. The steps must
- * be performed in the order of enum clonestep. Return 0, or -1 with errstr set.
- * errno is ESRCH if the process has died.
+ * The steps, in their order, and then NULL. Each is called with a process that
+ * is being cloned, and acts on it or on its clone. It returns 0, or -1 with
+ * errstr set. If errno was 0 before, it is then ESRCH if the process has died.
  */
-int
-clone_step(const struct live *l, struct cloning *c, enum clonestep step)
-{
-	static int (*const steps[CLONE_STEPS])(const struct live *,
-	    struct cloning *) = {
-		[CLONE_START] = step_start,
-		[CLONE_MAKE] = step_clone,
-		[CLONE_ENTRUST] = step_entrust,
-		[CLONE_SHED] = step_shed,
-		[CLONE_END] = step_end,
-		[CLONE_SETTLE] = step_settle
-	};
-
-	errno = 0;
-	return steps[step](l, c);
-}
+const clonestep_fn clone_steps[] = {
+	step_start, step_clone, step_entrust, step_shed, step_end, step_settle,
+	NULL
+};

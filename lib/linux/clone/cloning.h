@@ -20,13 +20,9 @@ struct cloning {
 	bool		 failed;
 };
 
-enum clonestep {
-	CLONE_START, CLONE_MAKE, CLONE_ENTRUST, CLONE_SHED, CLONE_END,
-	CLONE_SETTLE, CLONE_STEPS
-};
+typedef int	(*clonestep_fn)(const struct live *, struct cloning *);
 
-int		 clone_step(const struct live *l, struct cloning *c,
-		    enum clonestep step);
+extern const clonestep_fn clone_steps[];
 
 /* family.c: processes that share one clone */
 struct family;

@@ -197,12 +197,13 @@ clone_failed(struct making *m, struct lproc *p)
  * failed.
  */
 static void
-clones_step(struct making *m, enum clonestep step)
+clones_step(struct making *m, clonestep_fn step)
 {
 	struct cloning *c;
 
 	for (c = m->v; c < m->v + m->n; c++) {
-		if (c->failed || clone_step(m->live, c, step) == 0)
+		errno = 0;
+		if (c->failed || step(m->live, c) == 0)
 			continue;
 		c->failed = true;
 		if (c->in != NULL)
@@ -218,11 +219,11 @@ clones_step(struct making *m, enum clonestep step)
 static void
 clones_finish(struct making *m)
 {
-	enum clonestep step;
+	const clonestep_fn *step;
 	size_t i;
 
-	for (step = 0; step < CLONE_STEPS; step++)
-		clones_step(m, step);
+	for (step = clone_steps; *step != NULL; step++)
+		clones_step(m, *step);
 	for (i = 0; i < m->n && m->failed == NULL; i++)
 		if (!m->v[i].failed && clone_keep(m, &m->v[i]) == -1)
 			clone_failed(m, m->v[i].proc);
