@@ -65,7 +65,7 @@ bool		 segment_parse(const char *line, struct ipcsegment *g);
 void		 sysvspace_read(struct filelist *l, const char *shm,
 		    const char *sem, const char *msg);
 
-/* mapmount.c: the mounts of mapped files */
+/* mounted.c: the mounts of mapped files */
 void		 mapmounts_record(const struct lproc *p, struct filelist *rec);
 
 /* mqueues.c: POSIX message queues */

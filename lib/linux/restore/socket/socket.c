@@ -16,31 +16,22 @@
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)
 {
-	static const char *const key[] = { ":net_", ",net_" };
+	const pid_t pid[2] = { p->mmtid, getpid() };
+	char line[2][512] = { "", "" };
+	struct scan text, l;
 	struct bytes b;
-	char line[2][512];
-	const char *s, *end, *nl;
-	pid_t pid[2];
-	size_t i, k;
+	size_t i;
 
 	if (SEEK(set->v, set->n, S_ISSOCK(x->mode)) == NULL)
 		return false;
-	pid[0] = p->mmtid;
-	pid[1] = getpid();
-	memset(line, 0, sizeof line);
 	for (i = 0; i < 2; i++) {
 		if (proc_read(pid[i], 0, "cgroup", &b) == -1)
 			continue;
-		s = (const char *)b.data;
-		for (end = s + b.len; s < end; s = nl + 1) {
-			if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-				break;
-			for (k = 0; k < 2; k++)
-				if (memmem(s, (size_t)(nl - s), key[k],
-				    strlen(key[k])) != NULL)
-					snprintf(line[i], sizeof line[i],
-					    "%.*s", (int)(nl - s), s);
-		}
+		for (text = scan_begin(b.data, b.len); scan_line(&text, &l);)
+			if (memmem(l.s, scan_len(&l), ":net_", 5) != NULL ||
+			    memmem(l.s, scan_len(&l), ",net_", 5) != NULL)
+				snprintf(line[i], sizeof line[i], "%.*s",
+				    (int)scan_len(&l), l.s);
 		free(b.data);
 	}
 	return strcmp(line[0], line[1]) != 0;
