@@ -271,7 +271,7 @@ void		 progress_count(struct progress *p, uint64_t raw,
 		    uint64_t zero, uint64_t same);
 
 /*
- * Output streams: io/output.c, io/settle.c, io/gzip/out.c
+ * Output streams: io/output.c, io/outlife.c, io/settle.c, io/gzip/out.c
  */
 struct output;
 

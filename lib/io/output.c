@@ -1,42 +1,17 @@
 /*
  * Output streams to files or pipes. Small pieces are collected in a buffer,
  * large ones are written directly, and zeros can become holes of a file.
- * newfile.c gives a file its name; io/gzip/out.c compresses.
+ * outlife.c begins and ends an output; newfile.c gives a file its name;
+ * io/gzip/out.c compresses.
  */
-#include "io.h"
 #include "io/gzip/gzip.h"
+#include "outstream.h"
 #include "vec.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 enum { SMALL = 288 * 1024 };
-
-struct output {
-	int		 fd;
-	struct newfile	 file;	/* output file; path is NULL for standard
-				   output */
-	uint64_t	 pos;
-	bool		 tail;	/* the stream now ends in a hole */
-	bool		 failed; /* an error occurred; "why" describes it */
-	char		 why[256];
-	struct gzipout	*gz;	/* owned; compressor; NULL: not compressed */
-	uint8_t		*small;	/* owned; buffer for small pieces */
-	size_t		 nsmall;
-	struct sums	*sums;	/* borrowed; checksums of bytes written; or
-				   NULL */
-	uint64_t	 written; /* number of bytes written to "fd", after
-				     compression */
-	struct written	 unbegun; /* range for which write-back has not
-				     started */
-	bool		 ended;	/* output_end() was called */
-	bool		 published; /* output_publish() was called */
-	struct progress	*progress; /* borrowed; or NULL */
-	bool		 waits;	/* writing may block until a reader reads */
-	bool		 muted;	/* write nothing, see output_mute() */
-	bool		 framed; /* write the stream as frames of a move: see
-				    frame.c */
-};
 
 /*
  * Open an output to path. If path is NULL or "-", use standard output, which
@@ -69,7 +44,11 @@ fail:
 	return NULL;
 }
 
-static void
+/*
+ * Mark o as failed. what says what has failed, and errno why. The first failure
+ * counts.
+ */
+void
 output_fail(struct output *o, const char *what)
 {
 	if (!o->failed)
@@ -91,19 +70,12 @@ output_write(struct output *o, const uint8_t *data, size_t n)
 		o->written += n;
 		return;
 	}
-	if (o->framed && n > 0 && !o->failed) {
-		progress_write(o->progress);
-		if (frame_write(o->fd, FRAME_DATA, data, n) == -1)
-			output_fail(o, "write");
-		progress_write(o->progress);
-		o->written += n;
-		return;
-	}
-
 	for (; n > 0 && !o->failed; data += done, n -= (size_t)done) {
 		if (o->waits)
 			progress_write(o->progress);
-		done = write(o->fd, data, n);
+		done = !o->framed ? write(o->fd, data, n) :
+		    frame_write(o->fd, FRAME_DATA, data, n) == 0 ? (ssize_t)n :
+		    -1;
 		if (o->waits)
 			progress_write(o->progress);
 		if (done == -1) {
@@ -198,64 +170,12 @@ output_frames(struct output *o)
 }
 
 /*
- * Enlarge the buffer of pipe fd, if that is permitted, so that writer and
- * reader seldom wait for each other.
- */
-static void
-pipe_widen(int fd)
-{
-	enum { LARGE = 1 << 20 }; /* default of pipe-max-size: see pipe(7) */
-
-	if (fcntl(fd, F_GETPIPE_SZ) < LARGE)
-		(void)fcntl(fd, F_SETPIPE_SZ, LARGE);
-}
-
-/*
- * Make o record in p the start and the end of each write that may wait for a
- * reader. If o is a pipe, enlarge its buffer, since a long stream may follow.
- */
-static void
-output_watch(struct output *o, struct progress *p)
-{
-	struct stat st;
-
-	o->progress = p;
-	if (fstat(o->fd, &st) == -1)
-		return;
-	o->waits = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
-	    S_ISCHR(st.st_mode);
-	if (S_ISFIFO(st.st_mode))
-		pipe_widen(o->fd);
-}
-
-/*
  * Return the struct progress of o, or NULL if it has none.
  */
 struct progress *
 output_progress(const struct output *o)
 {
 	return o->progress;
-}
-
-/*
- * Open an output to path for a program, as output_open() does. If compress is
- * set, compress with all processors. Unless p is NULL, record in p the start
- * and the end of each write that may wait for a reader. Return the output, or
- * NULL with errstr set.
- */
-struct output *
-output_begin(const char *path, bool compress, struct progress *p)
-{
-	struct output *o;
-
-	if ((o = output_open(path)) == NULL)
-		return NULL;
-	if (compress && output_compress(o, 0) == -1) {
-		output_abort(o);
-		return NULL;
-	}
-	output_watch(o, p);
-	return o;
 }
 
 /*
@@ -387,21 +307,6 @@ output_written(const struct output *o)
 }
 
 /*
- * Write the rest of o. Nothing more may be appended. Return 0, or -1 with
- * errstr set if this or any earlier call failed.
- */
-int
-output_end(struct output *o)
-{
-	(void)output_flush(o);
-	if (!o->ended && !o->failed && o->gz != NULL &&
-	    gzipout_end(o->gz) == -1)
-		output_fail(o, "compress");
-	o->ended = true;
-	return output_check(o);
-}
-
-/*
  * Add to sums all bytes, except holes, that are appended to o from now on. If
  * sums is NULL, stop doing that. Return 0, or -1 with errstr set.
  */
@@ -431,78 +336,4 @@ int
 output_fd(const struct output *o)
 {
 	return o->fd;
-}
-
-static void
-output_free(struct output *o)
-{
-	gzipout_free(o->gz);
-	if (o->file.path != NULL)
-		newfile_close(&o->file);
-	free(o->small);
-	free(o);
-}
-
-/*
- * Give the new file of o its name, with what was appended so far. More can be
- * appended, and output_abort() keeps the file. Return 0, or -1 with errstr set.
- */
-int
-output_publish(struct output *o)
-{
-	(void)output_flush(o);
-	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
-		output_fail(o, "finish");
-	o->published = true;
-	return output_check(o);
-}
-
-/*
- * Truncate the new file of o to its first pos bytes, and append there. Return
- * 0, or -1 with errstr set.
- */
-int
-output_rewind(struct output *o, uint64_t pos)
-{
-	(void)output_flush(o);
-	if (!o->failed && (ftruncate(o->fd, (off_t)pos) == -1 ||
-	    lseek(o->fd, (off_t)pos, SEEK_SET) == -1))
-		output_fail(o, "seek");
-	o->pos = o->written = pos;
-	return output_check(o);
-}
-
-/*
- * Write the rest of o. If its file is new, give the file its name, or remove it
- * on failure. Free o in any case. Return 0, or -1 with errstr set.
- */
-int
-output_commit(struct output *o)
-{
-	off_t at;
-
-	(void)output_end(o);
-	/* a final hole does not yet count in the file's size */
-	if (!o->failed && ((o->tail && ((at = lseek(o->fd, 0,
-	    SEEK_CUR)) == -1 || ftruncate(o->fd, at) == -1)) ||
-	    (o->file.path != NULL && !o->published &&
-	    newfile_finish(&o->file) == -1)))
-		output_fail(o, "finish");
-	if (o->failed) {
-		errstr_set("%s", o->why);
-		output_abort(o);
-		return -1;
-	}
-	output_free(o);
-	return 0;
-}
-
-/*
- * Free output o, which may be NULL, and remove its file if it is new.
- */
-void
-output_abort(struct output *o)
-{
-	if (o != NULL)
-		output_free(o);
 }
