@@ -84,8 +84,8 @@ scan_ends(struct scan *t, const char *s)
 }
 
 /*
- * Set *part to the bytes of t before c, all if there is none, and advance t past
- * them. Return false if there are none.
+ * Set *part to the bytes of t before c, all if there is none, and advance t
+ * past them. Return false if there are none.
  */
 bool
 scan_until(struct scan *t, char c, struct scan *part)
