@@ -179,7 +179,6 @@ void		 sources_operands(struct sources *s, char *const operand[],
 		    enum sources_kind kind);
 void		 sources_input(struct sources *s);
 bool		 sources_live(const struct sources *s);
-void		 sources_free(struct sources *s);
 
 /* live.c: find the live processes of struct sources */
 /*

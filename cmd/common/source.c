@@ -192,16 +192,3 @@ sources_inside(struct sources *s)
 		words_add(&s->pick, s->live.v[i]);
 	s->live.n = 0;
 }
-
-/*
- * Free the members that s owns.
- */
-void
-sources_free(struct sources *s)
-{
-	free(s->file.v);
-	free(s->live.v);
-	free(s->cgroup.v);
-	free(s->pick.v);
-	free(s->found);
-}

@@ -126,15 +126,3 @@ matrix_show(const struct matrix *m, const struct tableopts *o)
 	free(c);
 	free(head);
 }
-
-/*
- * Free the members that m owns.
- */
-void
-matrix_free(struct matrix *m)
-{
-	sharing_free(m->sharing);
-	free(m->pid);
-	free(m->kb);
-	free(m->name);
-}

@@ -211,7 +211,7 @@ show(struct command *c, const struct process *p)
 
 /*
  * Print the table, and warnings about data that cannot be read without
- * privilege. Free the members that c owns.
+ * privilege.
  */
 static void
 finish(struct command *c)
@@ -234,12 +234,6 @@ finish(struct command *c)
 	if (c->hidden)
 		program_warn("most flags are missing: only root "
 		    "(CAP_SYS_ADMIN) may see them");
-	frames_free(c->table.counts);
-	frames_free(c->table.flags);
-	matrix_free(&c->matrix);
-	snap_free(c->snap);
-	free(c->procs.v);
-	sources_free(&c->sources);
 }
 
 /*

@@ -55,6 +55,5 @@ struct matrix {
 void		 matrix_add(struct matrix *, const struct space *,
 		    const struct pagelist *);
 void		 matrix_show(const struct matrix *, const struct tableopts *);
-void		 matrix_free(struct matrix *);
 
 #endif

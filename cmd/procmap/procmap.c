@@ -334,8 +334,6 @@ choose(struct command *c)
 static void
 finish(struct command *c)
 {
-	size_t i;
-
 	if (c->opts.amap)
 		printf("total amap mapped slots: %ju\ntotal amap used slots: "
 		    "%ju\n", (uintmax_t)c->total.mapped,
@@ -344,13 +342,6 @@ finish(struct command *c)
 		err(1, "standard output");
 	if (c->opts.picture != NULL)
 		make_picture(c);
-	for (i = 0; i < c->nspace; i++)
-		space_free(&c->space[i]);
-	for (i = 0; i < c->nsnap; i++)
-		snap_free(c->snap[i]);
-	free(c->space);
-	free(c->pid);
-	sources_free(&c->sources);
 }
 
 int

@@ -99,9 +99,9 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Parse the argc arguments at argv, and return the job they describe. The job
- * is static; free its members with job_free(). Exit with a message if the
- * options are malformed or cannot be combined.
+ * Parse the argc arguments at argv, and return the job they describe, which is
+ * static. Exit with a message if the options are malformed or cannot be
+ * combined.
  */
 struct job *
 job_parse(int argc, char *argv[])
@@ -154,15 +154,4 @@ job_parse(int argc, char *argv[])
 	j->live.move = j->move.kill;
 	j->live.yield = !j->move.kill;
 	return j;
-}
-
-/*
- * Free the members that job j owns.
- */
-void
-job_free(struct job *j)
-{
-	exclude_free(j->exclude);
-	buf_free(&j->taken);
-	sources_free(&j->sources);
 }

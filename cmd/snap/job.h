@@ -72,7 +72,6 @@ int		 at_parse(time_t *start, const char *s);
 void		 at_wait(time_t start);
 
 /* command.c: the command line */
-void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
 
 /* early.c: copy memory to the far side while the processes run */

@@ -302,7 +302,6 @@ int
 main(int argc, char *argv[])
 {
 	struct job *j;
-	int rc;
 
 	program_descriptors();
 	j = job_parse(argc, argv);
@@ -317,7 +316,5 @@ main(int argc, char *argv[])
 	program_files();	/* each mapped file needs a descriptor, so raise
 				   the limit on open files */
 	progress_show(&progress, getprogname());
-	rc = run(j);
-	job_free(j);
-	return rc;
+	return run(j);
 }

@@ -109,19 +109,6 @@ moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
 }
 
 /*
- * Free the moments of l, but not their snapshots.
- */
-void
-moments_free(struct moments *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		free(l->v[i].side);
-	free(l->v);
-}
-
-/*
  * Return true if a and b, which have equal IDs, may be the same process. A
  * start time that is unknown matches any other.
  */

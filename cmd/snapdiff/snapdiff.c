@@ -282,7 +282,6 @@ main(int argc, char *argv[])
 {
 	struct command *const cmd = &command;
 	struct confined need = { 0 };
-	size_t i;
 
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
@@ -311,11 +310,6 @@ main(int argc, char *argv[])
 		compare_all(cmd);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(EXIT_TROUBLE, "standard output");
-	sources_free(&cmd->sources);
-	moments_free(&cmd->moments);
-	for (i = 0; i < cmd->nsnap; i++)
-		snap_free(cmd->snap[i]);
-	free(cmd->snap);
 	return program_lost() ? EXIT_TROUBLE : cmd->differs ? EXIT_DIFFER :
 	    EXIT_SAME;
 }

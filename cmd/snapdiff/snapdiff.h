@@ -47,7 +47,6 @@ typedef void	 (*couple_fn)(void *, const struct couple *);
 
 int		 moments_add(struct moments *, struct snap *, const char *,
 		    bool parts);
-void		 moments_free(struct moments *);
 void		 couples_each(const struct moment *, const struct moment *,
 		    couple_fn, void *);
 const struct side *moment_find(const struct moment *, uint64_t);

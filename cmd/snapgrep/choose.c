@@ -138,14 +138,3 @@ pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)
 	    auxv_word(m, f.data, f.len) == 4)
 		*word = 4;
 }
-
-/*
- * Free the members that c owns.
- */
-void
-chosen_free(struct chosen *c)
-{
-	sources_free(&c->sources);
-	free(c->name.v);
-	free(c->perm.v);
-}

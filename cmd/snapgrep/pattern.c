@@ -303,13 +303,3 @@ pattern_finish(struct pattern *p)
 	pattern_zeros(p);
 	return 0;
 }
-
-/*
- * Free the members that p owns.
- */
-void
-pattern_free(struct pattern *p)
-{
-	buf_free(&p->source);
-	pcre2_code_free(p->code);
-}

@@ -288,10 +288,6 @@ main(int argc, char *argv[])
 			rc = -1;
 	if (!(cmd->report.quiet && cmd->report.found))
 		sources_check(from);
-	yara_close(&cmd->pattern);
-	pattern_free(&cmd->pattern);
-	chosen_free(&cmd->chosen);
-	free(cmd->e.v);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(2, "standard output");
 	if (cmd->report.quiet && cmd->report.found)

@@ -66,7 +66,6 @@ int		 pattern_add(struct pattern *p, const char *s);
 int		 pattern_pointer(struct pattern *p, const char *s);
 int		 pattern_number(struct pattern *p, const char *type);
 int		 pattern_finish(struct pattern *p);
-void		 pattern_free(struct pattern *p);
 
 /*
  * matcher.c: search a buffer
@@ -104,7 +103,6 @@ struct chosen {			/* processes and memory to search */
 int		 chosen_range(const char *s, uint64_t *first, uint64_t *last);
 void		 chosen_mapping(struct chosen *c, char *s);
 bool		 chosen_vma(const struct chosen *c, const struct vma *v);
-void		 chosen_free(struct chosen *c);
 void		 pointer_of(const struct snap *s, struct proc *p,
 		    size_t *word, bool *big);
 
@@ -300,7 +298,6 @@ void		 dump_match(const struct report *r, struct search *s,
 
 /* yara.c: match YARA rules */
 int		 yara_open(struct pattern *p, const char *path);
-void		 yara_close(struct pattern *p);
 int		 yara_report(struct report *r, struct search *s,
 		    const struct plan *p);
 

@@ -241,18 +241,6 @@ yara_open(struct pattern *p, const char *path)
 }
 
 /*
- * Free the rules of p.
- */
-void
-yara_close(struct pattern *p)
-{
-	if (p->rules == NULL)
-		return;
-	yr_rules_destroy(p->rules);
-	yr_finalize();
-}
-
-/*
  * Report, as r says, the processes of plan p that match the rules. Read their
  * memory with s. Return 0, or -1 with errstr set.
  */
@@ -293,12 +281,6 @@ yara_open(struct pattern *p, const char *path)
 	(void)p;
 	(void)path;
 	return errstr_set("-Y is not supported: built without libyara");
-}
-
-void
-yara_close(struct pattern *p)
-{
-	(void)p;
 }
 
 int

@@ -217,15 +217,12 @@ static const struct cmdline cmdline = {
 static int
 unload(void)
 {
-	struct sources from = { 0 };
+	static struct sources from;
 	const struct joining join = { .from = &from, .path = job.path,
 	    .compress = job.compress, .verbose = verbose };
-	int rc;
 
 	sources_file(&from, job.dir);
-	rc = join_run(&join);
-	sources_free(&from);
-	return rc;
+	return join_run(&join);
 }
 
 /*

@@ -147,21 +147,3 @@ lines_flush(struct output_state *o, uint64_t now)
 		line_free(l);
 	}
 }
-
-/*
- * Free the lines, counts and symbols of o.
- */
-void
-lines_end(struct output_state *o)
-{
-	struct line *l;
-
-	while ((l = TAILQ_FIRST(&o->held)) != NULL) {
-		TAILQ_REMOVE(&o->held, l, entry);
-		line_free(l);
-	}
-	symbols_free();
-	tally_free(&o->maps);
-	tally_free(&o->code);
-	tally_free(&o->slab);
-}

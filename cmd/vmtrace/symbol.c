@@ -80,19 +80,3 @@ symbol_name(const struct row *r, char *s, size_t size)
 		snprintf(s, size, "%s+0x%jx", name, (uintmax_t)into);
 	return s;
 }
-
-/*
- * Free the symbols that were read.
- */
-void
-symbols_free(void)
-{
-	size_t i;
-
-	for (i = 0; i < nfile; i++) {
-		elfsyms_free(file[i].syms);
-		free(file[i].name);
-	}
-	free(file);
-	ksyms_free(&ksyms);
-}

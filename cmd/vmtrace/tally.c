@@ -64,18 +64,3 @@ tally_rows(const struct tally *t, size_t *n)
 		v[(*n)++] = r;
 	return v;
 }
-
-/*
- * Free the rows of t.
- */
-void
-tally_free(struct tally *t)
-{
-	struct row *r, *next;
-
-	RB_FOREACH_SAFE(r, rows, &t->all, next) {
-		RB_REMOVE(rows, &t->all, r);
-		free(r->name);
-		free(r);
-	}
-}

@@ -186,20 +186,3 @@ tasks_reread(struct tasks *t)
 	RB_FOREACH(p, processes, &t->process)
 		(void)process_read(p);
 }
-
-/*
- * Free the threads and processes of t.
- */
-void
-tasks_free(struct tasks *t)
-{
-	struct process *p, *nextp;
-	struct thread *th, *next;
-
-	RB_FOREACH_SAFE(th, threads, &t->thread, next) {
-		RB_REMOVE(threads, &t->thread, th);
-		free(th);
-	}
-	RB_FOREACH_SAFE(p, processes, &t->process, nextp)
-		process_drop(t, p);
-}

@@ -181,7 +181,7 @@ static int
 run(const struct options *o, const struct targets *tg, int out, bool *failed)
 {
 	struct command c = { 0 };
-	struct stream s = { 0 };
+	static struct stream s;
 	struct tracer *t;
 	bool over = false;
 	int status;
@@ -224,8 +224,6 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 	if (status == -1)
 		*failed = true;
 	tracer_free(t);
-	tasks_free(&s.tasks);
-	lines_end(&s.out);
 	return status;
 }
 
@@ -244,6 +242,5 @@ main(int argc, char *argv[])
 	    strcmp(argv[-1], "--") == 0) == -1)
 		options_misuse(&cmdline);
 	status = run(&options, &targets, out_open(), &failed);
-	sources_free(&targets.sources);
 	return failed ? 1 : status;
 }

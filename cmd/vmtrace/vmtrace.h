@@ -76,7 +76,6 @@ void		 line_text(struct line *, const char *, ...)
 void		 line_close(struct output_state *, struct line *, enum result,
 		    uint64_t);
 void		 lines_flush(struct output_state *, uint64_t);
-void		 lines_end(struct output_state *);
 
 /*
  * task.c: processes, their threads and mappings
@@ -119,7 +118,6 @@ void		 thread_drop(struct tasks *, struct thread *);
 void		 threads_each(struct tasks *,
 		    void (*)(void *, struct thread *), void *);
 void		 tasks_reread(struct tasks *);
-void		 tasks_free(struct tasks *);
 
 /*
  * stream.c: turn events into lines; calls.c: mappings; slab.c: kernel
@@ -158,7 +156,6 @@ struct row {
 
 struct row	*tally_get(struct tally *, const struct row *);
 struct row	**tally_rows(const struct tally *, size_t *);
-void		 tally_free(struct tally *);
 
 void		 total_fault(struct output_state *, const struct line *);
 void		 total_slab(struct output_state *, const char *, uint64_t, bool,
@@ -184,7 +181,6 @@ int		 command_end(const struct command *, const char *, bool);
 const char	*vma_label(const struct vma *v);
 const char	*kernel_name(uint64_t addr, char *s, size_t size);
 const char	*symbol_name(const struct row *r, char *s, size_t size);
-void		 symbols_free(void);
 
 /*
  * targets.c: determine what to trace
