@@ -1,10 +1,10 @@
 /*
- * A process of one shape, to be measured: shape WHAT N FILE has N idle threads;
- * is N processes with a megabyte each, of which the first has forked the others;
- * has N mappings, of which every other one has a page; or has N megabytes of
- * shared memory, no two pages of which are the same.  It prints the process ids,
- * its own first, and sleeps.  When it gets SIGUSR2, it writes how long fork(2)
- * takes it, in microseconds, as a line into FILE.
+ * A process of one shape, to be measured: shape WHAT N FILE has N idle
+ * threads; is N processes with a megabyte each, of which the first has forked
+ * the others; has N mappings, of which every other one has a page; or has N
+ * megabytes of shared memory, no two pages of which are the same.  It prints
+ * the process ids, its own first, and sleeps.  When it gets SIGUSR2, it writes
+ * how long fork(2) takes it, in microseconds, as a line into FILE.
  */
 #include "bench.h"
 
