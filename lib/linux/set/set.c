@@ -158,7 +158,8 @@ lproc_ended(const struct lproc *p)
 /*
  * Leave process p, which seems to have ended, out of set l, and warn the user.
  * Do not warn if p really ended before the processes were stopped and the user
- * did not give its process ID.
+ * did not give its process ID. That it ended makes no later moment of a series
+ * incomplete.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
@@ -167,7 +168,11 @@ lproc_leave(struct live *l, struct lproc *p)
 	if (!lproc_ended(p))
 		live_warn(l, "process %d could not be examined: left out",
 		    p->pid);
-	else if (!p->found || p->mmtid != 0)
+	else if (p->found && p->mmtid == 0)
+		return;
+	else if (l->opts.moment > 1)
+		live_say(l, "process %d exited: left out", p->pid);
+	else
 		live_warn(l, "process %d exited: left out", p->pid);
 }
 
