@@ -47,8 +47,10 @@ snap_load(const char *path, const struct readopts *o)
 
 	if (o == NULL)
 		o = &none;
-	if (is_dir(path))
-		return criu_read(path, o);
+	if (is_dir(path)) {
+		s = criu_read(path, o);
+		return s == NULL || o->moments ? s : moment_keep(s, path);
+	}
 	if ((in = input_open(path)) == NULL)
 		return NULL;
 	/* spool first, because a damaged file is not read in order */

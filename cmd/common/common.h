@@ -179,6 +179,7 @@ void		 sources_operands(struct sources *s, char *const operand[],
 		    enum sources_kind kind);
 void		 sources_input(struct sources *s);
 bool		 sources_live(const struct sources *s);
+bool		 sources_now(const struct sources *s);
 
 /* live.c: find the live processes of struct sources */
 /*

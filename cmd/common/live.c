@@ -175,7 +175,7 @@ sources_capture(struct sources *s)
 	size_t i;
 	int fd, rc;
 
-	if (!sources_live(s))
+	if (!sources_now(s))
 		return;
 	for (i = 0; i < s->file.n; i++)
 		if (strcmp(s->file.v[i], "-") == 0)

@@ -77,6 +77,19 @@ sources_live(const struct sources *s)
 	return s->live.n > 0 || s->cgroup.n > 0 || s->user;
 }
 
+/*
+ * Return true if live processes of s are to be read. Exit with status 2 if the
+ * user chose a moment: they have none.
+ */
+bool
+sources_now(const struct sources *s)
+{
+	if (sources_live(s) && moment_ischosen())
+		errx(2, "-@ chooses a moment of a series, not of a live "
+		    "process");
+	return sources_live(s);
+}
+
 static int
 name_found(void *arg, pid_t pid)
 {

@@ -55,7 +55,7 @@ living_take(struct living *l, const struct sources *src,
 	size_t i;
 	int rc;
 
-	if (!sources_live(src))
+	if (!sources_now(src))
 		return 0;
 	if ((l->snap = snap_new()) == NULL ||
 	    (l->snap->header = live_header(plan9_cputype())) == NULL ||

@@ -222,7 +222,7 @@ echo >"$tmp/go.2"
 until_true last '1002 1003 '
 is "$(names last)" '1002 1003 ' 'then: one ended, one began, one executed'
 is "$(names 1)" '1001 ' 'the first moment is as it was'
-# one that ends while it is captured is left out, and the status then is 1
+# if one cannot be captured whole because it ends, the status is 1
 mapfile -t children < <(pgrep -P "$pid")
 kill -KILL "$pid" "${children[@]}"
 wait "$pid" $taken 2>/dev/null
@@ -263,4 +263,13 @@ for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
 done
 "$BUILD/snap" -i 1 -N 1 -o /dev/null $$ >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" '1 snap: -i: /dev/null is not a new file' 'no file'
-finish 96
+
+# Only a series has moments.
+"$BUILD/snapstack" -@ 1 -p $$ >/dev/null 2>"$tmp/err"
+is "$? $(<"$tmp/err")" "2 snapstack: -@ chooses a moment of a series, not of a \
+live process" 'a live process'
+python3 "$tests/criu/criuasm.py" make large "$tmp/images"
+"$BUILD/snapls" -@ 2 "$tmp/images" >/dev/null 2>"$tmp/err"
+is "$? $(<"$tmp/err")" "1 snapls: $tmp/images: no moment \"2\": the moments \
+are 1 to 1" 'images of criu'
+finish 98
