@@ -8,6 +8,7 @@
 #include "linux/stop/stop.h"
 #include "live.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 /*
@@ -165,8 +166,8 @@ struct members {
 /*
  * Add process pid, which was listed in a cgroup, to the set of arg, a struct
  * members. If the process has ended since, the cgroup must be listed again: the
- * process may have left a child that is not in the list. (A zombie would be
- * listed again and again.)
+ * process may have left a child that is not in the list. kill(2) finds zombies,
+ * and processes that proc(5) hides: these would be listed again and again.
  */
 static int
 member_add(void *arg, pid_t pid)
@@ -178,7 +179,7 @@ member_add(void *arg, pid_t pid)
 	    proxy_isours(pid))
 		return 0;
 	if (whose_has(&m->whose, pid) != 1) {
-		m->grew |= proc_state(pid, 0) == '\0';
+		m->grew |= kill(pid, 0) == -1 && errno == ESRCH;
 		return 0;
 	}
 	rc = chosen_add(m->live, pid);
