@@ -122,4 +122,12 @@ images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish 28
+
+# criu might take compressed pages of a parent for pages
+images lz4-4 "$tmp/packed"
+load -u -D "$tmp/packed" -o "$tmp/packed.snap"
+is "$rc $err" "0 " "compressed images to a snapshot"
+load -D "$tmp/upon" --parent "$tmp/packed" "$tmp/packed.snap"
+is "$rc ${err%:*} $(grep -c 'compressed pages' <<<"$err") $(there \
+    "$tmp/upon")" "1 1 0" "no images upon compressed ones"
+finish 30

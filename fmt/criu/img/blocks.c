@@ -18,6 +18,7 @@
 #include "bisect.h"
 #include "vec.h"
 
+#include <pthread.h>
 #ifdef LZ4
 #include <lz4.h>
 #endif
@@ -125,43 +126,50 @@ struct blocksource {
 	struct imgsource in;	/* the pages image */
 };
 
-struct window {			/* a decompressed block */
+/*
+ * The last block that was read. All sources share it, because each of a
+ * thousand processes has one, and pages of a block are read one after another.
+ */
+static struct window {
+	pthread_mutex_t	 lock;
+	const struct blocksource *s; /* borrowed; source of b */
 	const struct block *b;	/* borrowed; NULL: none */
-	uint8_t		*raw;	/* owned */
+	int		 rc;	/* SOURCE_OK: raw has the pages of b */
+	uint8_t		*raw;	/* owned; MAX_BLOCK bytes */
 	uint8_t		*packed; /* owned; as it is in the pages image */
-};
+} window = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Decompress block b of s, which has len bytes of memory, into w, unless it is
- * there already. Return SOURCE_OK, SOURCE_LOST or -1, as source_read() does.
+ * Decompress block b of s, which has len bytes of memory, into the window,
+ * which is locked, unless that was tried last. Return SOURCE_OK, SOURCE_LOST or
+ * -1, as source_read() does.
  */
 static int
-window_fill(struct window *w, const struct blocksource *s,
-    const struct block *b, uint64_t len)
+window_fill(const struct blocksource *s, const struct block *b, uint64_t len)
 {
 	struct run r = { s->in.loc + b->at, (b->size + (KB - 1)) / KB };
-	int rc;
+	struct window *w = &window;
 
-	if (w->b == b)
-		return SOURCE_OK;
-	w->b = NULL;
-	if ((w->raw == NULL && (w->raw = mem_new(1, MAX_BLOCK)) == NULL) ||
-	    (w->packed == NULL && (w->packed = mem_new(1, MAX_BLOCK)) == NULL))
+	if (w->raw == NULL && ((w->packed == NULL && (w->packed = mem_new(1,
+	    MAX_BLOCK)) == NULL) || (w->raw = mem_new(1, MAX_BLOCK)) == NULL))
 		return -1;
-	if ((rc = source_runs(s->in.src, &r, 1, w->packed)) != SOURCE_OK)
-		return rc;
+	if (w->s != s || w->b != b) {
+		w->s = s;
+		w->b = b;
+		w->rc = source_runs(s->in.src, &r, 1, w->packed);
 #ifdef LZ4
-	if (LZ4_decompress_safe((const char *)w->packed, (char *)w->raw,
-	    (int)b->size, (int)len) != (int)len) {
-		errstr_set("byte %" PRIu64 ": %u bytes that LZ4 does not "
-		    "decompress to %" PRIu64, b->at, b->size, len);
-		return SOURCE_LOST;
-	}
-#else
-	(void)len;	/* blocks_source() makes no such source */
+		if (w->rc == SOURCE_OK && LZ4_decompress_safe((const char *)
+		    w->packed, (char *)w->raw, (int)b->size, (int)len) !=
+		    (int)len)
+			w->rc = SOURCE_LOST;
 #endif
-	w->b = b;
-	return SOURCE_OK;
+	}
+	if (w->rc == -1)
+		w->s = NULL;	/* its message is not remembered */
+	else if (w->rc == SOURCE_LOST)
+		errstr_set("byte %" PRIu64 ": %u bytes that LZ4 does not "
+		    "decompress to %" PRIu64, r.loc, b->size, len);
+	return w->rc;
 }
 
 /*
@@ -169,8 +177,7 @@ window_fill(struct window *w, const struct blocksource *s,
  * their number.
  */
 static int
-block_read(struct blocksource *s, struct window *w, uint8_t *buf, uint64_t off,
-    uint64_t *n)
+block_read(struct blocksource *s, uint8_t *buf, uint64_t off, uint64_t *n)
 {
 	const struct block *b;
 	struct run r;
@@ -190,8 +197,10 @@ block_read(struct blocksource *s, struct window *w, uint8_t *buf, uint64_t off,
 		memset(buf, 0, (size_t)*n);
 		return SOURCE_OK;
 	}
-	if ((rc = window_fill(w, s, b, end - b->off)) == SOURCE_OK)
-		memcpy(buf, w->raw + (off - b->off), (size_t)*n);
+	pthread_mutex_lock(&window.lock);
+	if ((rc = window_fill(s, b, end - b->off)) == SOURCE_OK)
+		memcpy(buf, window.raw + (off - b->off), (size_t)*n);
+	pthread_mutex_unlock(&window.lock);
 	return rc;
 }
 
@@ -204,7 +213,6 @@ blocksource_read(struct source *src, const struct run *r, size_t n,
     uint8_t *buf)
 {
 	struct blocksource *s = (struct blocksource *)src;
-	struct window w = { 0 };
 	uint64_t off, left, some;
 	int rc;
 
@@ -213,20 +221,24 @@ blocksource_read(struct source *src, const struct run *r, size_t n,
 		for (left = r->n * KB; left > 0 && rc == SOURCE_OK;
 		    left -= some) {
 			some = left;
-			rc = block_read(s, &w, buf, off, &some);
+			rc = block_read(s, buf, off, &some);
 			off += some;
 			buf += some;
 		}
 	}
-	free(w.raw);
-	free(w.packed);
 	return rc;
 }
 
 static void
 blocksource_free(struct source *src)
 {
-	free(((struct blocksource *)src)->t.v);
+	struct blocksource *s = (struct blocksource *)src;
+
+	pthread_mutex_lock(&window.lock);
+	if (window.s == s)
+		window.s = NULL;
+	pthread_mutex_unlock(&window.lock);
+	free(s->t.v);
 }
 
 static const struct source_ops blocksource_ops = {

@@ -282,6 +282,7 @@ struct pagemap {		/* a pagemap image */
 	size_t		 n;
 	struct blocks	 blocks; /* of the pages image, until pagemap_open()
 				    returns */
+	bool		 packed; /* these or parents' pages are compressed */
 };
 
 int		 pagemap_parse(struct pagemap **out, const char *name,

@@ -35,7 +35,7 @@ pages_flags(const struct pagemap *m, struct pages *p, const struct criuimg *im,
 	    (!(p->flags & PE_PRESENT) && (e->has_blocks ||
 	    p->flags & PE_ALIGNED)))
 		return criuimg_error(im, "unsupported kind of pages (flags "
-		    "%x)", p->flags);
+		    "%x%s)", p->flags, e->has_blocks ? ", compressed" : "");
 	p->flags &= ~(unsigned int)PE_ALIGNED;
 	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
 		return criuimg_error(im, "pages are both present and in the "
@@ -191,6 +191,7 @@ pages_open(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 	if (src.size < m->blocks.stored)
 		return pages_short(m, dir, name, src.size);
 	if (!plain) {
+		m->packed = true;
 		src.src = blocks_source(s, &m->blocks, &src);
 		src.loc = 0;
 	}
@@ -282,6 +283,7 @@ pagemap_inherit(struct pagemap *m, const struct pagemap *up)
 	size_t i;
 	int rc;
 
+	m->packed |= up->packed;
 	m->v = NULL;
 	m->n = 0;
 	for (rc = 0, i = 0; i < own.n && rc == 0; i++)

@@ -173,6 +173,12 @@ stack_object(struct criuout *out, struct object *o)
 	if (pagemap_open(&k->parent, out->store.snap, out->below, name,
 	    k->page) == -1)
 		goto out;
+	if (k->parent->packed) {
+		errstr_set("%s/%s: compressed pages, which criu does not "
+		    "expect below uncompressed ones", out->opts->parent,
+		    o->name);
+		goto out;
+	}
 	free(name);
 	if ((name = str_printf("pages-%u.img", o->id)) == NULL)
 		goto out;
