@@ -329,6 +329,8 @@ const struct maketask *maketask_leader(const struct criumake *, uint32_t);
 size_t		 maketask_status(const struct maketask *, const char *,
 		    unsigned int, uint64_t *, size_t);
 char		*maketask_text(const struct maketask *, const char *);
+bool		 maketask_is(const struct maketask *t, const char *name,
+		    const char *text);
 char		*maketask_line(const struct maketask *, const char *);
 int		 maketask_words(const struct maketask *, const char *,
 		    struct words *);

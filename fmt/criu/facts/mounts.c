@@ -69,18 +69,19 @@ outside_find(struct criumake *m, struct makemount *t)
 		    strlen(o->root));
 		if (strcmp(rest, "/") == 0)
 			rest = "";
-		path = pool_own(&m->pool, str_printf("%s%s",
-		    strcmp(o->point, "/") == 0 && *rest != '\0' ? "" :
-		    o->point, rest));
+		path = str_printf("%s%s", strcmp(o->point, "/") == 0 &&
+		    *rest != '\0' ? "" : o->point, rest);
 		if (path == NULL)
 			return false;
 		l->ncompared += l->n;
-		if (!is_covered(l, o, path)) {
-			t->outside = path;
-			t->outside_flags = o->flags;
-			t->outside_id = o->id;
-			return true;
+		if (is_covered(l, o, path)) {
+			free(path);
+			continue;
 		}
+		t->outside = pool_own(&m->pool, path);
+		t->outside_flags = o->flags;
+		t->outside_id = o->id;
+		return t->outside != NULL;
 	}
 	return false;
 }

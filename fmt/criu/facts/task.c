@@ -230,6 +230,19 @@ maketask_text(const struct maketask *t, const char *name)
 }
 
 /*
+ * Return true if the contents of the file called name in t's record are text.
+ */
+bool
+maketask_is(const struct maketask *t, const char *name, const char *text)
+{
+	const size_t n = strlen(text);
+	struct recfile f;
+
+	return linuxrec_find(&t->rec, name, &f) && f.len == n &&
+	    memcmp(f.data, text, n) == 0;
+}
+
+/*
  * Return the first line of the file called name in t's record, without its
  * newline, as maketask_text() does.
  */

@@ -40,13 +40,11 @@ static bool
 is_inside(const struct maketask *t, const struct makeopen *f)
 {
 	char name[32], want[64];
-	const char *text;
 
 	snprintf(name, sizeof name, "ns/%s", f->space);
 	snprintf(want, sizeof want, "%s:[%" PRIu64 "]", f->space,
 	    f->v[OK_INO][0]);
-	text = maketask_text(t, name);
-	return text != NULL && strcmp(text, want) == 0;
+	return maketask_is(t, name, want);
 }
 
 /*

@@ -160,13 +160,11 @@ static struct proc *
 mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 {
 	struct proc *content;
-	const char *exe;
 
 	if ((content = makereg_content(m, v->dev, v->ino)) != NULL)
 		return content;
-	exe = maketask_text(t, "exe");
-	return exe != NULL && strcmp(exe, v->name) == 0 &&
-	    t->proc->text != NULL ? t->proc : NULL;
+	return t->proc->text != NULL && maketask_is(t, "exe", v->name) ?
+	    t->proc : NULL;
 }
 
 /*
