@@ -195,6 +195,17 @@ answer_await(const struct lane *p, uint64_t *allowed)
 }
 
 /*
+ * Set errno and errstr to say that a proxy was killed. Return -1.
+ */
+static int
+lane_killed(void)
+{
+	errstr_set("the process that asks was killed");
+	errno = EIO;
+	return -1;
+}
+
+/*
  * Send question q to proxy p. Return 0, or -1 with errno set. errno is
  * ETIMEDOUT if no time is left for the answer.
  */
@@ -216,15 +227,13 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 			return 0;
 		lane_abandon(p);
 	}
-	errno = EIO;
-	return -1;
+	return lane_killed();
 }
 
 /*
  * Receive the answer from proxy p to question q, and append its bytes to
  * *bytes. If a descriptor comes with the answer, set *out to it; the caller
- * owns it. Return 0, or -1 with errno set. If the answer is an error with a
- * message, errstr is set as well.
+ * owns it. Return 0, or -1 with errno and errstr set.
  */
 static int
 answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
@@ -243,14 +252,15 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
 		}
 		n = passfd_receive(p->sock, v, 2, out) - (ssize_t)sizeof a;
 		if (n < 0) {
-			lane_abandon(p);	/* the proxy was killed */
-			errno = EIO;
-			return -1;
+			lane_abandon(p);
+			return lane_killed();
 		}
 		if (a.error == 0)
 			bulk_add(bytes, piece, (size_t)n);
 		else if (n > 0)
 			errstr_set("%.*s", (int)n, (const char *)piece);
+		else
+			errstr_set("%s", strerror(a.error));
 		if (a.last)
 			lane_abandon(p);
 	}
@@ -286,8 +296,7 @@ lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
  * Make the proxy run fn, with the len bytes of arg, and append the bytes of its
  * answer to *bytes. fn also gets a duplicate of descriptor fd, unless fd is -1.
  * k describes the object that the question is about. Return 0, or -1 with errno
- * set. If the answer took too long, or is an error with a message, errstr is
- * set as well.
+ * and errstr set.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
