@@ -141,9 +141,10 @@ scan_categories(int fd)
 	for (i = 0; known == UINT64_MAX; i++) {
 		a = scan_make(0, (uint64_t)sysconf(_SC_PAGESIZE), some[i],
 		    some[i], &v, 1);
-		if (some[i] == 0 || call_ioctl(fd, SCAN_IOCTL, &a) != -1 ||
-		    (errno != ENOTTY && errno != EINVAL))
+		if (some[i] == 0 || call_ioctl(fd, SCAN_IOCTL, &a) != -1)
 			known = some[i];
+		else if (errno != ENOTTY && errno != EINVAL)
+			return some[i];
 	}
 	return known;
 }

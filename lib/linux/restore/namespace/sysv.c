@@ -97,7 +97,8 @@ sysv_read(struct live *l, const struct lproc *p, uint64_t ns)
 		errstr_sys("/proc/sysvipc/shm");
 	limits_read(&limits);
 	v->limits = live_own(l, buf_text(&limits));
-	if (v->shm != NULL && v->limits != NULL && ns != SPACE_FIRST)
+	if (v->shm != NULL && v->limits != NULL && ns != SPACE_FIRST &&
+	    p->core == NULL)
 		rest_read(v);
 	/* if it fails: nothing in this process needs our own IPC namespace */
 	(void)visit_end(&there);
@@ -125,6 +126,10 @@ sysv_get(struct live *l, const struct lproc *p)
 	return *v;
 }
 
+/*
+ * Set *g to the segment with this id in text, the contents of
+ * /proc/sysvipc/shm. Return false if there is no such segment.
+ */
 static bool
 segment_find(const char *text, int id, struct ipcsegment *g)
 {
