@@ -7,8 +7,8 @@
 set -u
 # what is started does not outlive this, and criu keeps nothing in /run
 if [ "$(id -u)" -eq 0 ] && [ -z "${BENCH_APART-}" ]; then
-	BENCH_APART=1 exec unshare --fork --pid --mount --mount-proc \
-	    --kill-child "$0" "$@"
+	BENCH_APART=1 exec unshare --fork --pid --mount --ipc \
+	    --mount-proc --kill-child "$0" "$@"
 fi
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

@@ -109,7 +109,7 @@ for i in 1 2; do
 	}
 done
 
-page_commands "$tests/../cmd/snap/snap.7" | sed -n '/^at=@/,/^snapcat/p' \
+page_commands "$tests/../cmd/snap/snap.7" | grep -m 1 -B 1 -A 2 '^clush' \
     >"$tmp/recipe"
 is "$(wc -l <"$tmp/recipe")" 4 "there is a recipe"
 sed -e 's/node\[1-8\]/node[1-2]/' -e "s,/tmp/job,$tmp/job/job," \
