@@ -86,10 +86,10 @@ static struct room *
 room_new(struct live *l, enum cgkind kind, const char *name, uint64_t limit,
     uint64_t used)
 {
-	const struct room r = { kind, live_own(l, str_dup(name)), limit, used,
+	const struct room r = { kind, pool_string(&l->pool, name), limit, used,
 	    0 };
 
-	return r.name == NULL ? NULL : live_own(l, mem_dup(&r, sizeof r));
+	return r.name == NULL ? NULL : pool_dup(&l->pool, &r, sizeof r);
 }
 
 static uint64_t
@@ -278,12 +278,12 @@ headroom_get(struct live *l)
 {
 	struct headroom *h = l->headroom;
 
-	if (h != NULL || (h = live_own(l, mem_new(1, sizeof *h))) == NULL)
+	if (h != NULL || (h = pool_new(&l->pool, 1, sizeof *h)) == NULL)
 		return h;
 	h->snapshot = (struct room){ CGROUP_MEMORY, "the snapshot",
 	    l->opts.memory == 0 ? UINT64_MAX : l->opts.memory, l->shmem, 0 };
 	if (proc_read(getpid(), 0, "mountinfo", &h->mounts) == 0 &&
-	    live_own(l, h->mounts.data) == NULL)
+	    pool_own(&l->pool, h->mounts.data) == NULL)
 		return NULL;
 	return l->headroom = h;
 }

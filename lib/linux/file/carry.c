@@ -48,7 +48,7 @@ static struct carries *
 carries_get(struct live *l)
 {
 	if (l->carries == NULL)
-		l->carries = live_own(l, mem_new(1, sizeof *l->carries));
+		l->carries = pool_new(&l->pool, 1, sizeof *l->carries);
 	return l->carries;
 }
 
@@ -71,11 +71,11 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 		return 0;
 	if ((k = carries_get(l)) == NULL ||
 	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
-	    (c = live_own(l, mem_new(1, sizeof *c))) == NULL)
+	    (c = pool_new(&l->pool, 1, sizeof *c)) == NULL)
 		return -1;
 	*c = (struct carry){ .next = f->carry, .vma = *v, .src = src,
 	    .st = *st, .ipc = ipc_space(p, v->name), .mem = mem };
-	if ((c->vma.name = live_own(l, str_dup(v->name))) == NULL)
+	if ((c->vma.name = pool_string(&l->pool, v->name)) == NULL)
 		return -1;
 	f->carry = c;
 	if (k->last == NULL)

@@ -1,9 +1,7 @@
 /*
- * What a set remembers: memory that is freed with the set, and a table of
- * pointers with texts as keys, such as "user 1000".
+ * The table of a set: pointers with texts as keys, such as "user 1000".
  */
 #include "set.h"
-#include "vec.h"
 
 #include <search.h>
 
@@ -18,19 +16,6 @@ cell_cmp(const void *a, const void *b)
 	const struct cell *x = a, *y = b;
 
 	return strcmp(x->key, y->key);
-}
-
-/*
- * Let set l own p, which malloc(3) returned: it is freed with the set. Return
- * p. If p is NULL, or if memory runs out and p was freed, return NULL.
- */
-void *
-live_own(struct live *l, void *p)
-{
-	if (p == NULL || VEC_ADD(l->owned, l->nowned, p) == 0)
-		return p;
-	free(p);
-	return NULL;
 }
 
 /*
@@ -78,15 +63,12 @@ cell_once(void **place)
 }
 
 /*
- * Free all that set l remembers.
+ * Free the table of set l, and its pool.
  */
 void
 live_forget(struct live *l)
 {
-	while (l->nowned > 0)
-		free(l->owned[--l->nowned]);
-	free(l->owned);
-	l->owned = NULL;
+	pool_free(&l->pool);
 	tdestroy(l->cells, free);
 	l->cells = NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "linux/machine/machine.h"
 #include "linux/proc/proc.h"
+#include "pool.h"
 
 #include <sys/queue.h>
 #include <sys/tree.h>
@@ -270,9 +271,7 @@ struct live {
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct taker	*taker;		/* take/take.c */
 
-	void		**owned; /* owned, as are its nowned elements; see
-				    remember.c */
-	size_t		 nowned;
+	struct pool	 pool;	/* owned; memory that is freed with the set */
 	void		*cells;	/* owned; tree of tsearch(3); see remember.c */
 	struct bytes	*filter; /* owned; programs of seccomp(2) found so far;
 				    see take/seccomp.c */
@@ -366,8 +365,7 @@ struct setfile	*setfile_get(struct live *l, uint64_t dev, uint64_t ino);
 struct setfile	*setfile_next(struct live *l, struct setfile *f);
 void		 shmems_note(struct live *l, const struct smap *m);
 
-/* remember.c: what a set remembers */
-void		*live_own(struct live *l, void *p);
+/* remember.c: the table of a set */
 void		**live_cell(struct live *l, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 bool		 cell_once(void **place);

@@ -34,7 +34,7 @@ setfile_get(struct live *l, uint64_t dev, uint64_t ino)
 	struct setfile *f;
 
 	if ((f = setfile_find(l, dev, ino)) != NULL ||
-	    (f = live_own(l, mem_new(1, sizeof *f))) == NULL)
+	    (f = pool_new(&l->pool, 1, sizeof *f)) == NULL)
 		return f;
 	f->dev = dev;
 	f->ino = ino;

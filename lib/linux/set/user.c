@@ -40,6 +40,6 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 	else {
 		user_name(uid, name, size);
 		if (known != NULL)
-			*known = live_own(l, str_dup(name));
+			*known = pool_string(&l->pool, name);
 	}
 }

@@ -157,7 +157,7 @@ reads_now(struct live *l, pid_t pid)
 	struct pipeline *s = l->pipeline;
 
 	if (s == NULL) {
-		if ((s = live_own(l, mem_new(1, sizeof *s))) == NULL)
+		if ((s = pool_new(&l->pool, 1, sizeof *s)) == NULL)
 			return false;
 		l->pipeline = s;
 		s->live = l;

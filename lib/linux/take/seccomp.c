@@ -31,7 +31,7 @@ filter_number(struct live *l, const void *data, size_t len,
 	*id = v == NULL ? l->nfilter : (size_t)(v - l->filter);
 	if (v != NULL)
 		return 0;
-	if ((copy = live_own(l, mem_dup(data, len))) == NULL ||
+	if ((copy = pool_dup(&l->pool, data, len)) == NULL ||
 	    VEC_ADD(l->filter, l->nfilter, (struct bytes){ copy, len }) == -1)
 		return -1;
 	snprintf(name, sizeof name, "seccomp/%zu", *id);

@@ -38,11 +38,11 @@ mounts_read(struct live *l, const struct lproc *p)
 {
 	struct bytes *text;
 
-	if ((text = live_own(l, mem_new(1, sizeof *text))) == NULL ||
+	if ((text = pool_new(&l->pool, 1, sizeof *text)) == NULL ||
 	    proc_read(p->mmtid, 0, "mountinfo", text) == -1)
 		return NULL;
-	return text->data == NULL || live_own(l, text->data) != NULL ? text :
-	    NULL;
+	return text->data == NULL || pool_own(&l->pool, text->data) != NULL ?
+	    text : NULL;
 }
 
 /*

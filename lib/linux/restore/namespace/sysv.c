@@ -89,14 +89,14 @@ sysv_read(struct live *l, const struct lproc *p, uint64_t ns)
 	struct visit there;
 	struct sysv *v;
 
-	if ((v = live_own(l, mem_new(1, sizeof *v))) == NULL ||
+	if ((v = pool_new(&l->pool, 1, sizeof *v)) == NULL ||
 	    visit_begin(&there, VISIT_IPC, p->mmtid) == -1)
 		return NULL;
-	v->shm = live_own(l, text_read("/proc/sysvipc/shm"));
+	v->shm = pool_own(&l->pool, text_read("/proc/sysvipc/shm"));
 	if (v->shm == NULL)
 		errstr_sys("/proc/sysvipc/shm");
 	limits_read(&limits);
-	v->limits = live_own(l, buf_text(&limits));
+	v->limits = pool_own(&l->pool, buf_text(&limits));
 	if (v->shm != NULL && v->limits != NULL && ns != SPACE_FIRST &&
 	    p->core == NULL)
 		rest_read(v);
