@@ -188,7 +188,6 @@ struct flagcounts {
 struct frames;			/* reader of /proc/kpagecount or kpageflags */
 
 struct frames	*frames_open(const char *name);
-void		 frames_free(struct frames *f);
 int		 pageuse_live(struct pageuse *use, const struct space *sp,
 		    struct frames *counts, const struct frames *flags,
 		    bool detail, bool *hidden);

@@ -22,28 +22,26 @@ VALUE = 4000
 
 class Redis:
     """A counter of its own: a request that is lost or done twice is seen."""
+    REQUEST, ANSWER = b'INCR probe%d\r\n', b':%d\r\n'
+
     def __init__(self, s):
         self.s = s
         self.n = 0
 
     def ask(self):
         self.n += 1
-        self.s.sendall(b'INCR probe%d\r\n' % os.getpid())
-        return line(self.s) == b':%d\r\n' % self.n
+        self.s.sendall(self.REQUEST % os.getpid())
+        return line(self.s) == self.ANSWER % self.n
 
 
-class Memcached:
-    """The same."""
+class Memcached(Redis):
+    """The same; a counter must exist before it is incremented."""
+    REQUEST, ANSWER = b'incr probe%d 1\r\n', b'%d\r\n'
+
     def __init__(self, s):
-        self.s = s
-        self.n = 0
+        super().__init__(s)
         s.sendall(b'set probe%d 0 0 1\r\n0\r\n' % os.getpid())
         line(s)
-
-    def ask(self):
-        self.n += 1
-        self.s.sendall(b'incr probe%d 1\r\n' % os.getpid())
-        return line(self.s) == b'%d\r\n' % self.n
 
 
 class Http:

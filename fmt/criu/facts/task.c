@@ -235,11 +235,13 @@ maketask_text(const struct maketask *t, const char *name)
 bool
 maketask_is(const struct maketask *t, const char *name, const char *text)
 {
-	const size_t n = strlen(text);
 	struct recfile f;
+	struct scan s;
 
-	return linuxrec_find(&t->rec, name, &f) && f.len == n &&
-	    memcmp(f.data, text, n) == 0;
+	if (!linuxrec_find(&t->rec, name, &f))
+		return false;
+	s = scan_begin(f.data, f.len);
+	return scan_is(&s, text);
 }
 
 /*

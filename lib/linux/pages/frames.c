@@ -34,8 +34,8 @@ struct frames {
 
 /*
  * Open the file called name in /proc, which has a 64-bit value for each page
- * frame. Return a structure for reading it, which the caller frees with
- * frames_free(). Return NULL with errno and errstr set on failure.
+ * frame. Return a structure for reading it, which lives as long as the program.
+ * Return NULL with errno and errstr set on failure.
  */
 struct frames *
 frames_open(const char *name)
@@ -161,21 +161,4 @@ frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
 	return pread(f->fd, value, sizeof *value,
 	    (off_t)(frame * sizeof *value)) == -1 ?
 	    errstr_sys("/proc/%s", f->name) : 0;
-}
-
-/*
- * Close and free f, which may be NULL.
- */
-void
-frames_free(struct frames *f)
-{
-	size_t i;
-
-	if (f == NULL)
-		return;
-	for (i = 0; i < f->n; i++)
-		free(f->block[i]);
-	free(f->block);
-	close(f->fd);
-	free(f);
 }
