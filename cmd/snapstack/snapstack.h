@@ -58,8 +58,8 @@ struct target {			/* a process and its memory */
 	uint64_t	 exe_start; /* start address of the executable if no
 				       mapping contains it; otherwise 0 */
 	char		 exe[4096]; /* path of the executable, or "" */
-	struct pool	 pool;	/* owned; what is read of the process: "cache"
-				   and "kept", and the stacks of its threads */
+	struct pool	 pool;	/* owned; has "cache", "kept", and the stacks
+				   of the threads */
 	struct block	*cache;	/* CACHED blocks */
 	struct block	**kept;	/* sorted by address */
 	size_t		 nkept;
@@ -171,8 +171,8 @@ enum gil {			/* relation of a thread to Python's global
 	GIL_NONE, GIL_HELD, GIL_WANTED
 };
 
-struct stack {			/* a thread and its stack; what it points to is
-				   in the pool of its target */
+struct stack {			/* a thread and its stack; its pointers lead to
+				   the pool of its target */
 	struct proc	*thread; /* borrowed */
 	uint64_t	 tid;
 	uint64_t	 inner;	/* ID of the thread in its own PID namespace */

@@ -20,7 +20,7 @@ words_text(struct pool *p, const struct linuxrec *r, const char *name)
 
 /*
  * Open the file called name in r for reading with w. r is the record of process
- * pid, and p owns what is read. Return 1; 0 if there is no such file; or -1
+ * pid. Memory is allocated in p. Return 1; 0 if there is no such file; or -1
  * with errstr set.
  */
 int

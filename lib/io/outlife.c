@@ -76,8 +76,9 @@ output_end(struct output *o)
 }
 
 /*
- * Give the new file of o its name, with what was appended so far. More can be
- * appended, and output_abort() keeps the file. Return 0, or -1 with errstr set.
+ * Write all bytes that were appended to o, and give its new file its name. More
+ * bytes can be appended, and output_abort() keeps the file. Return 0, or -1
+ * with errstr set.
  */
 int
 output_publish(struct output *o)

@@ -1,5 +1,5 @@
 /*
- * What an output consists of: output.c, outlife.c
+ * The members of an output, for output.c and outlife.c.
  */
 #ifndef OUTSTREAM_H
 #define OUTSTREAM_H

@@ -70,7 +70,7 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * Let s->sum have all checksums, that of the last, short megabyte among them.
+ * Add the checksum of the last megabyte, which may be shorter, to s->sum.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -2,8 +2,8 @@
  * Facts that CRIU images are made from, taken from the records that snap(1)
  * made of processes: processes, threads, open files and descriptors, and the
  * reasons why some of them cannot be restored. Open files are declared in
- * opens.h. What is owned is in the pool of struct criumake, unless a comment
- * says otherwise.
+ * opens.h. Unless a comment says otherwise, owned memory is in the pool of
+ * struct criumake.
  *
  * Each file needs only those above it:
  *

@@ -146,7 +146,7 @@ struct viewpart {
 
 struct viewed { /* an image whose bytes are generated when they are read */
 	char		*name;	/* "pool" owns name and part */
-	struct pool	*pool;	/* borrowed; that of struct criuview */
+	struct pool	*pool;	/* borrowed from struct criuview */
 	struct image	*image;	/* borrowed; the snapshot's image that parts
 				   without bytes refer to, or NULL */
 	struct viewpart	*part;	/* in order, without gaps */

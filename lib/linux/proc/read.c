@@ -173,9 +173,9 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 
 /*
  * Append the current mappings of process pid to l, from /proc/PID/maps. A
- * mapping that changes meanwhile may appear twice, because the kernel returns
- * the file in pieces. The caller frees l, even after a failure. Return 0, or -1
- * with errstr set.
+ * mapping that changes during the call may appear twice, because the kernel
+ * returns the file in pieces. The caller frees l, even after a failure. Return
+ * 0, or -1 with errstr set.
  */
 int
 maps_read(pid_t pid, struct vmas *l)
