@@ -110,6 +110,17 @@ archive"
 refused around "$parent around.tar/checkpoint/parent has too many parents, or \
 leads back to itself"
 
+# a damaged block is named as in the directory
+images=$tmp/asm/blocks-noise
+tar podman "$images"
+"$BUILD/snapcat" -o "$tmp/x.snap" "$images" 2>&1 | sed 's|.*/||' >"$tmp/want"
+"$BUILD/snapcat" -o "$tmp/x.snap" "$tmp/podman.tar" 2>&1 |
+    sed 's|.*tar/checkpoint/||' >"$tmp/got"
+is "$(cat "$tmp/got")" "$(cat "$tmp/want")" "the offset of a block"
+is "$(grep -c 'img: byte 24927: 129 bytes' "$tmp/got")" 1 "is that in the image"
+images=$tmp/asm/both
+tar podman "$images"
+
 # what is damaged is refused, or is as it was
 for how in cut flip; do
 	mkdir "$tmp/$how"
@@ -129,4 +140,4 @@ for how in cut flip; do
 	done
 	is "$((n > 10)) $bad" "1 0" "$how: each is refused, with a sentence"
 done
-finish 48
+finish 50

@@ -23,7 +23,10 @@
 #include <lz4.h>
 #endif
 
-enum { MAX_BLOCK = 4 * 1024 * 1024 };	/* criu writes no larger blocks */
+enum {
+	MAX_BLOCK = 4 * 1024 * 1024,	/* criu writes no larger blocks */
+	RATIO = 255		/* most bytes that LZ4 makes of one */
+};
 
 /*
  * Append a block to t that has len bytes of memory, in size bytes of the pages
@@ -47,12 +50,15 @@ block_add(struct blocks *t, uint64_t len, uint64_t size)
 	if (__builtin_add_overflow(t->len, len, &t->len) ||
 	    __builtin_add_overflow(t->stored, size, &t->stored))
 		return errstr_set("more than 2^64 bytes of pages");
-	return 0;
+	return t->stored <= t->most ? 0 : errstr_set("pages end at byte %"
+	    PRIu64 " of the pages image, which is only %" PRIu64
+	    " bytes long", t->stored, t->most);
 }
 
 /*
  * Append to t the blocks b of an entry that has len bytes of memory, in pages
- * of page bytes. Fail if their number or a size is impossible.
+ * of page bytes. Fail if their number or a size is impossible: LZ4 makes at
+ * most RATIO bytes of one.
  */
 static int
 blocks_sizes(struct blocks *t, const Criu__PagemapBlocks *b, uint64_t len,
@@ -69,7 +75,8 @@ blocks_sizes(struct blocks *t, const Criu__PagemapBlocks *b, uint64_t len,
 		    b->n_block_sizes, len / page);
 	for (i = 0, total = 0; i < b->n_block_sizes; i++, len -= n) {
 		n = len < most ? len : most;
-		if (b->block_sizes[i] > n)
+		if (b->block_sizes[i] > n || (b->block_sizes[i] != 0 &&
+		    (uint64_t)b->block_sizes[i] * RATIO < n))
 			return errstr_set("block %zu has %u bytes for %"
 			    PRIu64, i + 1, b->block_sizes[i], n);
 		if (block_add(t, n, b->block_sizes[i]) == -1)
@@ -120,6 +127,23 @@ blocks_plain(const struct blocks *t)
 	return t->n == 0 || (t->n == 1 && t->v->size == BLOCK_RAW);
 }
 
+/*
+ * Set *zero to whether the byte at offset off, below t->len, is in a block of
+ * zeros. Return for how many bytes, at most len, the same is true.
+ */
+uint64_t
+blocks_zeros(const struct blocks *t, uint64_t off, uint64_t len, bool *zero)
+{
+	const uint64_t end = off + len;
+	size_t i;
+
+	i = BISECT_WHILE(k, t->n, t->v[k].off <= off);
+	*zero = t->v[i - 1].size == 0;
+	while (i < t->n && t->v[i].off < end && (t->v[i].size == 0) == *zero)
+		i++;
+	return i < t->n && t->v[i].off < end ? t->v[i].off - off : len;
+}
+
 struct blocksource {
 	struct source	 src;
 	struct blocks	 t;	/* owned */
@@ -140,6 +164,19 @@ static struct window {
 } window = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
+ * Read run r of the pages image of s into buf, as source_runs() does. The
+ * location of r is an offset in the image.
+ */
+static int
+stored_read(const struct blocksource *s, struct run r, uint8_t *buf)
+{
+	r.loc += s->in.loc;
+	/* errstr names a byte of an archive together with the archive */
+	return s->in.loc == 0 ? source_runs(s->in.src, &r, 1, buf) :
+	    source_read(s->in.src, &r, 1, buf);
+}
+
+/*
  * Decompress block b of s, which has len bytes of memory, into the window,
  * which is locked, unless that was tried last. Return SOURCE_OK, SOURCE_LOST or
  * -1, as source_read() does.
@@ -147,7 +184,7 @@ static struct window {
 static int
 window_fill(const struct blocksource *s, const struct block *b, uint64_t len)
 {
-	struct run r = { s->in.loc + b->at, (b->size + (KB - 1)) / KB };
+	struct run r = { b->at, (b->size + (KB - 1)) / KB };
 	struct window *w = &window;
 
 	if (w->raw == NULL && ((w->packed == NULL && (w->packed = mem_new(1,
@@ -156,7 +193,7 @@ window_fill(const struct blocksource *s, const struct block *b, uint64_t len)
 	if (w->s != s || w->b != b) {
 		w->s = s;
 		w->b = b;
-		w->rc = source_runs(s->in.src, &r, 1, w->packed);
+		w->rc = stored_read(s, r, w->packed);
 #ifdef LZ4
 		if (w->rc == SOURCE_OK && LZ4_decompress_safe((const char *)
 		    w->packed, (char *)w->raw, (int)b->size, (int)len) !=
@@ -180,7 +217,6 @@ static int
 block_read(struct blocksource *s, uint8_t *buf, uint64_t off, uint64_t *n)
 {
 	const struct block *b;
-	struct run r;
 	uint64_t end;
 	size_t i;
 	int rc;
@@ -189,14 +225,9 @@ block_read(struct blocksource *s, uint8_t *buf, uint64_t off, uint64_t *n)
 	b = &s->t.v[i - 1];
 	end = i < s->t.n ? s->t.v[i].off : s->t.len;
 	*n = *n < end - off ? *n : end - off;
-	if (b->size == BLOCK_RAW) {
-		r = (struct run){ s->in.loc + b->at + (off - b->off), *n / KB };
-		return source_runs(s->in.src, &r, 1, buf);
-	}
-	if (b->size == 0) {
-		memset(buf, 0, (size_t)*n);
-		return SOURCE_OK;
-	}
+	if (b->size == BLOCK_RAW)
+		return stored_read(s, (struct run){ b->at + (off - b->off),
+		    *n / KB }, buf);
 	pthread_mutex_lock(&window.lock);
 	if ((rc = window_fill(s, b, end - b->off)) == SOURCE_OK)
 		memcpy(buf, window.raw + (off - b->off), (size_t)*n);
@@ -246,23 +277,24 @@ static const struct source_ops blocksource_ops = {
 };
 
 /*
- * Make a source of snapshot s that has the pages of pages image in, whose
- * blocks are t. Take the blocks from t. Return the source, or NULL with errstr
- * set.
+ * Make a source of snapshot s that has the pages of pages image in, except
+ * those in blocks of zeros. name is the image in messages, and t has its
+ * blocks, which are taken from t. Return the source, or NULL with errstr set.
  */
 struct source *
-blocks_source(struct snap *s, struct blocks *t, const struct imgsource *in)
+blocks_source(struct snap *s, struct blocks *t, const struct imgsource *in,
+    const char *name)
 {
 	struct blocksource *b;
 
 #ifndef LZ4
 	if (t->packed) {
 		errstr_set("%s: compressed with LZ4, but this program was "
-		    "built without it", in->src->name);
+		    "built without it", name);
 		return NULL;
 	}
 #endif
-	b = source_new(s, sizeof *b, &blocksource_ops, in->src->name, KB);
+	b = source_new(s, sizeof *b, &blocksource_ops, name, KB);
 	if (b == NULL)
 		return NULL;
 	b->t = *t;

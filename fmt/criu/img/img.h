@@ -68,8 +68,10 @@ enum criu_page {		/* flags of a pagemap entry */
 	PE_PARENT = 1,
 	PE_LAZY = 2,
 	PE_PRESENT = 4,
-	PE_ALIGNED = 8	/* the bytes begin at a multiple of the page size;
+	PE_ALIGNED = 8,	/* the bytes begin at a multiple of the page size;
 			   struct pages never has this bit */
+	PE_ZERO = 16	/* all bytes are zero and are not in the pages image;
+			   only struct pages has this bit */
 };
 
 enum criu_status { /* status bits of a mapping; see include/image.h of criu */
@@ -254,14 +256,17 @@ struct blocks {
 	size_t		 n;
 	uint64_t	 len;	/* bytes of all pages */
 	uint64_t	 stored; /* size that the pages image must have */
+	uint64_t	 most;	/* size that it has */
 	bool		 packed; /* a block is compressed */
 };
 
 int		 blocks_add(struct blocks *t, const Criu__PagemapEntry *e,
 		    uint64_t len, uint64_t page);
 bool		 blocks_plain(const struct blocks *t);
+uint64_t	 blocks_zeros(const struct blocks *t, uint64_t off,
+		    uint64_t len, bool *zero);
 struct source	*blocks_source(struct snap *s, struct blocks *t,
-		    const struct imgsource *in);
+		    const struct imgsource *in, const char *name);
 
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
@@ -272,7 +277,8 @@ struct pages {			/* an entry of a pagemap */
 				   is set */
 	unsigned int	 flags;	/* bits of enum criu_page */
 	struct source	*src;	/* borrowed; set by pagemap_open(): source of
-				   the pages; NULL unless PE_PRESENT is set */
+				   the pages; NULL unless PE_PRESENT is set,
+				   or if PE_ZERO is set */
 };
 
 struct pagemap {		/* a pagemap image */
@@ -292,6 +298,8 @@ int		 pagemap_open(struct pagemap **out, struct snap *s,
 		    const struct imgdir *dir, const char *name, uint64_t page);
 size_t		 pagemap_behind(const struct pagemap *m, uint64_t addr);
 void		 pagemap_free(struct pagemap *m);
+
+/* pageput.c */
 void		 pagemap_begin(struct buf *b, uint32_t id);
 void		 pagemap_put(struct buf *b, const struct pages *p,
 		    uint64_t page);

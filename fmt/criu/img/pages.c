@@ -1,6 +1,6 @@
 /*
- * Read and write pagemap images, which say which pages exist, and find the
- * pages in pages images.
+ * Read pagemap images, which say which pages exist, and find the pages in pages
+ * images. pageput.c writes them.
  *
  *	pagemap-812.img		pages-3.img	parent/pagemap-812.img
  *	pages_id 3
@@ -17,6 +17,34 @@
 #include "img.h"
 #include "bisect.h"
 #include "vec.h"
+
+struct pagereader {
+	struct pagemap	*m;	/* borrowed */
+	struct criuimg	 im;	/* owned; the pagemap image */
+	struct snap	*s;	/* borrowed */
+	const struct imgdir *dir; /* borrowed; NULL: there is no pages image */
+	const char	*name;	/* borrowed; name of the pagemap image */
+	struct imgsource in;	/* the pages image; its src is NULL until a
+				   present page is found */
+};
+
+/*
+ * Open the pages image of r, if that was not done. criu would loop forever on
+ * an image that is smaller than the pagemap requires; blocks_add() refuses it.
+ */
+static int
+pages_open(struct pagereader *r)
+{
+	char file[32];
+
+	if (r->dir == NULL || r->in.src != NULL)
+		return 0;
+	snprintf(file, sizeof file, "pages-%u.img", r->m->id);
+	if (imgdir_source(r->dir, file, r->s, &r->in) != 1)
+		return errstr_wrap("cannot open the pages of %s", r->name);
+	r->m->blocks.most = r->in.size;
+	return 0;
+}
 
 /*
  * Set flags and offset of p from entry e of image im, for pagemap m.
@@ -47,14 +75,15 @@ pages_flags(const struct pagemap *m, struct pages *p, const struct criuimg *im,
 }
 
 /*
- * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
+ * Add entry e to the pagemap of r. Fail if the entry is inconsistent or
  * overlaps an earlier one. Add the pages of the entry, if present, to the
- * blocks of m.
+ * blocks of the pagemap.
  */
 static int
-pagemap_add(struct pagemap *m, struct criuimg *im,
-    const Criu__PagemapEntry *e)
+pagemap_add(struct pagereader *r, const Criu__PagemapEntry *e)
 {
+	struct pagemap *m = r->m;
+	const struct criuimg *im = &r->im;
 	struct pages *p, *last;
 	uint64_t end, n;
 
@@ -78,6 +107,8 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 	if (last != NULL && p->addr < last->addr + last->len)
 		return criuimg_error(im, "pages at %jx overlap or precede "
 		    "those at %jx", (uintmax_t)p->addr, (uintmax_t)last->addr);
+	if (p->flags & PE_PRESENT && pages_open(r) == -1)
+		return -1;
 	if (p->flags & PE_PRESENT &&
 	    blocks_add(&m->blocks, e, p->len, m->page) == -1)
 		return criuimg_error(im, "%s", snap_errstr());
@@ -86,11 +117,12 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 }
 
 /*
- * Read all entries of im into m.
+ * Read all entries of r into its pagemap.
  */
 static int
-pagemap_entries(struct pagemap *m, struct criuimg *im)
+pagemap_entries(struct pagereader *r)
 {
+	struct criuimg *im = &r->im;
 	Criu__PagemapHead *head;
 	Criu__PagemapEntry *e;
 	int rc;
@@ -100,11 +132,11 @@ pagemap_entries(struct pagemap *m, struct criuimg *im)
 		return criuimg_error(im, "no head entry");
 	if (rc == -1)
 		return -1;
-	m->id = head->pages_id;
+	r->m->id = head->pages_id;
 	protobuf_c_message_free_unpacked(&head->base, NULL);
 	while ((rc = criuimg_next(im, &criu__pagemap_entry__descriptor,
 	    &e)) == 1) {
-		rc = pagemap_add(m, im, e);
+		rc = pagemap_add(r, e);
 		protobuf_c_message_free_unpacked(&e->base, NULL);
 		if (rc == -1)
 			break;
@@ -122,106 +154,20 @@ int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
     size_t len, uint64_t page, uint64_t *bytes)
 {
-	struct criuimg im;
+	struct pagereader r = { .name = name };
 	int rc;
 
-	if ((*out = mem_new(1, sizeof **out)) == NULL)
+	if ((r.m = *out = mem_new(1, sizeof **out)) == NULL)
 		return -1;
-	(*out)->page = page;
-	rc = criuimg_memory(&im, name, data, len, CRIU_PAGEMAP);
+	r.m->page = page;
+	r.m->blocks.most = UINT64_MAX;
+	rc = criuimg_memory(&r.im, name, data, len, CRIU_PAGEMAP);
 	if (rc == 0)
-		rc = pagemap_entries(*out, &im);
-	if (rc == 0 && !blocks_plain(&(*out)->blocks))
-		rc = criuimg_error(&im, "compressed pages");
-	*bytes = (*out)->blocks.len;
-	criuimg_close(&im);
-	return rc;
-}
-
-/*
- * Set errstr to say which entry of m, the pagemap image called name in dir, has
- * pages beyond the end of the pages image. size is the size of that image in
- * bytes. Entry 1 is the head of the pagemap, so the entry at index i has number
- * i + 2. Return -1.
- */
-static int
-pages_short(const struct pagemap *m, const struct imgdir *dir,
-    const char *name, uint64_t size)
-{
-	uint64_t end;
-	size_t i;
-
-	if (!blocks_plain(&m->blocks))
-		return errstr_set("%s/%s: compressed pages end at byte %ju of "
-		    "pages-%u.img, which is only %ju bytes long", dir->path,
-		    name, (uintmax_t)m->blocks.stored, m->id, (uintmax_t)size);
-	for (i = 0, end = 0; i < m->n; i++) {
-		end = m->v[i].off + m->v[i].len;
-		if (m->v[i].flags & PE_PRESENT && end > size)
-			break;
-	}
-	return errstr_set("%s/%s: entry %zu: pages end at byte %ju of "
-	    "pages-%u.img, which is only %ju bytes long", dir->path, name,
-	    i + 2, (uintmax_t)end, m->id, (uintmax_t)size);
-}
-
-/*
- * Open the pages image of m, the pagemap image called name in dir, unless no
- * pages are present. Fail if the image is smaller than the pagemap requires:
- * criu would loop forever on it. Fail also if its size is not a multiple of the
- * page size, although no page is compressed: such an image is damaged.
- */
-static int
-pages_open(struct pagemap *m, struct snap *s, const struct imgdir *dir,
-    const char *name)
-{
-	const bool plain = blocks_plain(&m->blocks);
-	struct imgsource src;
-	char file[32];
-	size_t i;
-
-	if (m->blocks.len == 0)
-		return 0;
-	snprintf(file, sizeof file, "pages-%u.img", m->id);
-	if (imgdir_source(dir, file, s, &src) != 1)
-		return errstr_wrap("cannot open the pages of %s", name);
-	if (plain && src.size % m->page != 0)
-		return errstr_set("%s/%s: size of %ju bytes is not a multiple "
-		    "of the page size", dir->path, file, (uintmax_t)src.size);
-	if (src.size < m->blocks.stored)
-		return pages_short(m, dir, name, src.size);
-	if (!plain) {
-		m->packed = true;
-		src.src = blocks_source(s, &m->blocks, &src);
-		src.loc = 0;
-	}
-	if (src.src == NULL)
-		return -1;
-	for (i = 0; i < m->n; i++)
-		if (m->v[i].flags & PE_PRESENT) {
-			m->v[i].off += src.loc;
-			m->v[i].src = src.src;
-		}
-	return 0;
-}
-
-/*
- * Read the pagemap image called name in directory dir into m, without the
- * pagemaps of its parents. Return 1 on success, 0 if there is no such image, or
- * -1 with errstr set.
- */
-static int
-pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
-    const char *name)
-{
-	struct criuimg im;
-	int rc;
-
-	rc = criuimg_open(&im, dir, name, CRIU_PAGEMAP);
-	if (rc == 1 && (pagemap_entries(m, &im) == -1 ||
-	    pages_open(m, s, dir, name) == -1))
-		rc = -1;
-	criuimg_close(&im);
+		rc = pagemap_entries(&r);
+	if (rc == 0 && !blocks_plain(&r.m->blocks))
+		rc = criuimg_error(&r.im, "compressed pages");
+	*bytes = r.m->blocks.len;
+	criuimg_close(&r.im);
 	return rc;
 }
 
@@ -240,6 +186,98 @@ pages_add(struct pagemap *m, const struct pages *p)
 		return 0;
 	}
 	return VEC_ADD(m->v, m->n, *p);
+}
+
+/*
+ * Divide the entries of m where blocks of zeros begin or end. Set PE_ZERO in
+ * those that are all zero: nothing is read for them.
+ */
+static int
+pagemap_zeros(struct pagemap *m)
+{
+	const struct pagemap own = *m;
+	struct pages w;
+	uint64_t left;
+	bool zero;
+	size_t i;
+	int rc;
+
+	m->v = NULL;
+	m->n = 0;
+	for (rc = 0, i = 0; i < own.n && rc == 0; i++) {
+		w = own.v[i];
+		for (left = w.len; left > 0 && rc == 0; left -= w.len) {
+			zero = false;
+			w.len = w.flags & PE_PRESENT ? blocks_zeros(&m->blocks,
+			    w.off, left, &zero) : left;
+			w.flags = own.v[i].flags | (zero ? PE_ZERO : 0U);
+			rc = pages_add(m, &w);
+			w.addr += w.len;
+			w.off += w.len;
+		}
+	}
+	free(own.v);
+	return rc;
+}
+
+/*
+ * Set the source of the pages of r. Fail if the size of their image is not a
+ * multiple of the page size, although no page is compressed: such an image is
+ * damaged.
+ */
+static int
+pages_place(struct pagereader *r)
+{
+	struct pagemap *m = r->m;
+	char *name;
+	size_t i;
+
+	if (m->blocks.len == 0)
+		return 0;
+	name = str_printf("%s/pages-%u.img", r->dir->path, m->id);
+	if (name == NULL)
+		return -1;
+	if (!blocks_plain(&m->blocks)) {
+		m->packed = true;
+		if (pagemap_zeros(m) == -1)
+			r->in.src = NULL;
+		else
+			r->in.src = blocks_source(r->s, &m->blocks, &r->in,
+			    name);
+		r->in.loc = 0;
+	} else if (r->in.size % m->page != 0) {
+		errstr_set("%s: size of %ju bytes is not a multiple of the "
+		    "page size", name, (uintmax_t)r->in.size);
+		r->in.src = NULL;
+	}
+	free(name);
+	if (r->in.src == NULL)
+		return -1;
+	for (i = 0; i < m->n; i++)
+		if (m->v[i].flags & PE_PRESENT && !(m->v[i].flags & PE_ZERO)) {
+			m->v[i].off += r->in.loc;
+			m->v[i].src = r->in.src;
+		}
+	return 0;
+}
+
+/*
+ * Read the pagemap image called name in directory dir into m, without the
+ * pagemaps of its parents. Return 1 on success, 0 if there is no such image, or
+ * -1 with errstr set.
+ */
+static int
+pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
+    const char *name)
+{
+	struct pagereader r = { .m = m, .s = s, .dir = dir, .name = name };
+	int rc;
+
+	rc = criuimg_open(&r.im, dir, name, CRIU_PAGEMAP);
+	if (rc == 1 && (pagemap_entries(&r) == -1 || pages_place(&r) == -1))
+		rc = -1;
+	criuimg_close(&r.im);
+	return rc;
 }
 
 /*
@@ -375,57 +413,4 @@ size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
 {
 	return BISECT_WHILE(i, m->n, m->v[i].addr + m->v[i].len <= addr);
-}
-
-/*
- * Begin a pagemap image in b. It refers to pages-ID.img, where ID is id.
- */
-void
-pagemap_begin(struct buf *b, uint32_t id)
-{
-	Criu__PagemapHead head = CRIU__PAGEMAP_HEAD__INIT;
-
-	head.pages_id = id;
-	criuimg_begin(b, CRIU_PAGEMAP);
-	criuimg_add(b, &head.base);
-}
-
-/*
- * Append entry p to pagemap image b so that all versions of criu can read it.
- * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
- * size in bytes.
- */
-void
-pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
-{
-	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
-	uint64_t n = p->len / page;
-
-	e.vaddr = p->addr;
-	e.compat_nr_pages = n <= UINT32_MAX ? (uint32_t)n : 0;
-	e.has_nr_pages = true;
-	e.nr_pages = n;
-	e.has_flags = true;
-	e.flags = p->flags;
-	criuimg_add(b, &e.base);
-}
-
-/*
- * Write pagemap m to b as a pagemap image that refers to pages-ID.img, where ID
- * is id. Join entries for adjacent pages.
- */
-void
-pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)
-{
-	struct pages p;
-	size_t i;
-
-	pagemap_begin(b, id);
-	for (i = 0; i < m->n; i++) {
-		p = m->v[i];
-		while (i + 1 < m->n && m->v[i + 1].flags == p.flags &&
-		    m->v[i + 1].addr == p.addr + p.len)
-			p.len += m->v[++i].len;
-		pagemap_put(b, &p, m->page);
-	}
 }

@@ -16,7 +16,7 @@ struct piecer {
 	struct mempiece {
 		uint64_t	 addr;
 		uint64_t	 end;
-		struct source	*src;
+		struct source	*src;	/* NULL: all zero */
 		uint64_t	 loc;
 		const char	*why;	/* reason why the piece is missing;
 					   NULL: it is present */
@@ -57,11 +57,11 @@ piece_pages(struct piecer *k, const struct pagemap *l, uint64_t start,
 		from = p->addr > start ? p->addr : start;
 		to = p->addr + p->len;
 		to = to < end ? to : end;
-		if (p->src == NULL)
+		if (!(p->flags & PE_PRESENT))
 			k->lazy += (to - from) / k->r->page;
 		if (piece_add(k, addr + (from - start), addr + (to - start),
 		    p->src, p->off + (from - p->addr),
-		    p->src == NULL ? "lazy" : NULL) == -1)
+		    p->flags & PE_PRESENT ? NULL : "lazy") == -1)
 			return -1;
 	}
 	return 0;

@@ -98,9 +98,9 @@ shm_memory(struct proc *p, const struct pagemap *l)
 		return -1;
 	for (i = 0; i < l->n && rc == 0; i++) {
 		e = &l->v[i];
-		rc = e->src == NULL ? image_miss(p->mem, e->addr,
-		    e->addr + e->len, "lazy") : builder_run(&b, e->addr,
-		    e->len / KB, e->src, e->off);
+		rc = e->flags & PE_PRESENT ? builder_run(&b, e->addr,
+		    e->len / KB, e->src, e->off) : image_miss(p->mem, e->addr,
+		    e->addr + e->len, "lazy");
 	}
 	return builder_finish(&b) == -1 ? -1 : rc;
 }
