@@ -591,6 +591,8 @@ bad('cut-message', core_7__img=lambda im: im.f['core-7.img'][:8] +
     frame(im.f['core-7.img'][12:-9]))
 bad('short', pages_3__img=cut('pages-3.img', -PAGE))
 bad('odd', pages_3__img=lambda im: im.f['pages-3.img'] + b'x')
+# the number of the pages image needs more bytes than one of ours
+bad('pages-id', pagemap_7__img=image('pagemap', [(1, 300)]))
 bad('machine', core_7__img=image('core', core(1, task(), mtype=4)))
 bad('no-tc', core_7__img=image('core', core(1)))
 bad('no-regs', core_8__img=image('core', [(1, 1), (5, thread_core())]))

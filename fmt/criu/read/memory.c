@@ -215,7 +215,7 @@ criumem_read(struct criureader *r, struct criutask *t)
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
 	warn_lazy(&k);
-	pagemap_copy(&b, l, l->id);
+	pagemap_copy(&b, l, 0);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);
 	filelist_buf(&t->rec, name, &b);

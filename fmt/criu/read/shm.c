@@ -120,7 +120,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	p = embedded_new(r->snap, &v);
 	if (p == NULL || shm_memory(p, shm->map) == -1)
 		return -1;
-	pagemap_copy(&b, shm->map, shm->map->id);
+	pagemap_copy(&b, shm->map, 0);
 	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
 	    shm->id);
 	filelist_buf(&rec, name, &b);
