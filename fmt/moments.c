@@ -10,31 +10,6 @@
 
 #include <time.h>
 
-static const char *chosen;	/* borrowed; see moment_choose() */
-static void	 (*remark)(void *, const char *);
-
-/*
- * Let snap_load() return moment choice of a series: a number, a time of day
- * (HH:MM or HH:MM:SS), "first" or "last". NULL means the last. choice is
- * borrowed. For a series that was cut after a whole moment, note(NULL, text) is
- * called.
- */
-void
-moment_choose(const char *choice, void (*note)(void *, const char *))
-{
-	chosen = choice;
-	remark = note;
-}
-
-/*
- * Return true if moment_choose() was called with a choice.
- */
-bool
-moment_ischosen(void)
-{
-	return chosen != NULL;
-}
-
 /*
  * If p is the mark of moment n, describe the moment in *m, and return true. The
  * caller frees m->header.
@@ -139,11 +114,11 @@ moment_near(const struct instant *v, size_t n, long t)
 }
 
 /*
- * Return the index of the chosen one of the n moments at v, or -1 with errstr
- * set.
+ * Return the index of moment chosen (struct readopts) of the n moments at v, or
+ * -1 with errstr set.
  */
 static ssize_t
-moment_find(const struct instant *v, size_t n)
+moment_find(const struct instant *v, size_t n, const char *chosen)
 {
 	const char *bad;
 	long long num;
@@ -200,13 +175,12 @@ fail:
 }
 
 /*
- * If s is a series, free it, and return a snapshot of the moment that
- * moment_choose() has chosen. Otherwise return s, which is the first and last
- * moment. name is the name of the input. Return NULL with errstr set on
- * failure.
+ * If s is a series, free it, and return a snapshot of moment o->moment.
+ * Otherwise return s, which is the first and last moment. name is the name of
+ * the input. Return NULL with errstr set on failure.
  */
 struct snap *
-moment_keep(struct snap *s, const char *name)
+moment_keep(struct snap *s, const char *name, const struct readopts *o)
 {
 	struct instant *v;
 	struct snap *new = NULL;
@@ -214,8 +188,8 @@ moment_keep(struct snap *s, const char *name)
 	ssize_t i = -1;
 	size_t n;
 
-	if (snap_instants(s, &v, &n) == 0 && (n > 0 || chosen != NULL))
-		i = moment_find(v, n > 0 ? n : 1);
+	if (snap_instants(s, &v, &n) == 0 && (n > 0 || o->moment != NULL))
+		i = moment_find(v, n > 0 ? n : 1, o->moment);
 	else if (n == 0)
 		return s;
 	if (i != -1 && n == 0)
@@ -225,10 +199,10 @@ moment_keep(struct snap *s, const char *name)
 	else if ((new = moment_move(s, (size_t)i, v[i].header)) != NULL) {
 		new->moment = (uint64_t)i + 1;
 		new->moments = n;
-		if (s->broken != NULL && remark != NULL &&
+		if (s->broken != NULL && o->note != NULL &&
 		    (text = str_printf("%s; the %zu moments before that are "
 		    "whole", s->broken, n)) != NULL) {
-			remark(NULL, text);
+			o->note(o->arg, text);
 			free(text);
 		}
 	}

@@ -35,8 +35,8 @@ read_any(struct input *in, const struct readopts *o)
  * tar(1) archive. A file may be compressed with gzip or zstd. o has the options
  * of snap6_read(), or is NULL. For a core and for CRIU images, o->warn is
  * called with a message about each thing that is missing. If the input is a
- * series, return the moment that moment_choose() has chosen. Return the
- * snapshot, or NULL with errstr set.
+ * series, return moment o->moment of it. Return the snapshot, or NULL with
+ * errstr set.
  */
 struct snap *
 snap_load(const char *path, const struct readopts *o)
@@ -49,7 +49,7 @@ snap_load(const char *path, const struct readopts *o)
 		o = &none;
 	if (is_dir(path)) {
 		s = criu_read(path, o);
-		return s == NULL || o->moments ? s : moment_keep(s, path);
+		return s == NULL || o->moments ? s : moment_keep(s, path, o);
 	}
 	if ((in = input_open(path)) == NULL)
 		return NULL;
@@ -59,7 +59,7 @@ snap_load(const char *path, const struct readopts *o)
 	    (s = read_any(in, o)) != NULL) {
 		s->st = in->st;
 		if (!o->moments)
-			s = moment_keep(s, in->name);
+			s = moment_keep(s, in->name, o);
 		if (s != NULL && s->moment != 0 && o->store != NULL) {
 			o->store->snap = s;
 			if (in->size == UINT64_MAX) {

@@ -393,6 +393,9 @@ struct readopts {
 				   it has an index */
 	bool	 salvage; /* read the undamaged parts of a damaged stream */
 	bool	 moments;	/* return all moments of a series */
+	const char *moment;	/* return this moment of a series: a number, a
+				   time of day (HH:MM or HH:MM:SS), "first" or
+				   "last"; NULL: the last */
 	bool	 partial;	/* after an error, return the processes read
 				   before it, and put the error in the member
 				   "broken" of struct snap */
@@ -409,6 +412,8 @@ struct readopts {
 	void	(*warn)(void *, const char *); /* called with a sentence for
 						  each thing missing from the
 						  input */
+	void	(*note)(void *, const char *); /* called with a sentence if the
+				   last moment of a series is not whole */
 	void	*arg;		/* first argument of the functions above */
 	const char *exe;	/* path of the executable of an ELF core;
 				   NULL: use the path in the core */
@@ -432,10 +437,8 @@ struct instant {
 				   has */
 };
 
-void		 moment_choose(const char *choice,
-		    void (*note)(void *, const char *));
-bool		 moment_ischosen(void);
-struct snap	*moment_keep(struct snap *s, const char *name);
+struct snap	*moment_keep(struct snap *s, const char *name,
+		    const struct readopts *o);
 int		 snap_instants(struct snap *s, struct instant **v, size_t *n);
 void		 instants_free(struct instant *v, size_t n);
 

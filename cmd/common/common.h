@@ -95,7 +95,6 @@ void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 void		 program_say(void *arg, const char *text);
 void		 program_lose(void *arg, const char *text);
-void		 program_moment(int letter, char *arg);
 void		 program_nomem(void)
 		    __attribute__((noreturn));
 bool		 program_lost(void);
@@ -128,6 +127,7 @@ struct sources {
 	struct words	 cgroup; /* -c: cgroups whose live processes are
 				    selected */
 	struct words	 pick;	/* -p: IDs and names of processes to select */
+	char		*moment; /* -@: moment of a series; NULL: the last */
 	bool		*found;	/* owned; whether each word of "pick" matched a
 				   process; NULL until a process is checked */
 	size_t		 at;	/* number of files named before the first
@@ -153,10 +153,15 @@ struct sources {
 	    .source = sources_user }
 
 /* the option that chooses a moment of a series */
-#define MOMENT_OPTION							\
+#define MOMENT_OPTION(s)						\
 	{ '@', "moment", "moment",					\
 	    "moment of a series: number, time, or last (default)",	\
-	    .call = program_moment }
+	    .word = &(s).moment }
+#define MOMENT_UNLISTED(s)						\
+	{ '@', "moment", "moment", NULL, .word = &(s).moment }
+
+/* members of struct readopts that read the chosen moment */
+#define MOMENT_OF(s)	.moment = (s).moment, .note = program_say
 
 enum sources_kind {		/* how to interpret an operand */
 	SOURCES_LIVE,		/* an operand names a live process */

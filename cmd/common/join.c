@@ -43,6 +43,7 @@ static struct snap *
 join_read(const struct joining *j)
 {
 	const struct readopts o = { .exe = j->exe, .salvage = j->salvage,
+	    MOMENT_OF(*j->from),
 	    .warn = program_lose, .progress = &progress };
 	const struct words *file = &j->from->file;
 	struct snap *s, *t;

@@ -231,7 +231,6 @@ options_take(const struct cmdline *u, int argc, char *argv[])
 	int c;
 
 	memset(longs, 0, sizeof longs);
-	moment_choose(NULL, program_say);
 	strlcpy(s, u->ordered ? "+" : "", sizeof s);
 	opts_add(u->opts, OPTIONS, s, &l);
 	opts_add(always, sizeof always / sizeof *always - 1, s, &l);

@@ -178,18 +178,6 @@ program_say(void *arg, const char *text)
 }
 
 /*
- * Let snap_load() choose the moment arg of a series. This handles an option;
- * letter is its letter.
- */
-void
-program_moment(int letter, char *arg)
-{
-	(void)letter;
-	tzset();	/* a confined program cannot read the time zone */
-	moment_choose(arg, program_say);
-}
-
-/*
  * Print text, which says what is missing from the result, and mark the result
  * as incomplete. This is the warn callback of readers and writers; arg is not
  * used.
@@ -231,7 +219,9 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	text_locale(); /* read locale files before confine() hides them */
+	/* read files of locale and time zone before confine() hides them */
+	text_locale();
+	tzset();
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

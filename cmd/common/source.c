@@ -84,7 +84,7 @@ sources_live(const struct sources *s)
 bool
 sources_now(const struct sources *s)
 {
-	if (sources_live(s) && moment_ischosen())
+	if (sources_live(s) && s->moment != NULL)
 		errx(2, "-@ chooses a moment of a series, not of a live "
 		    "process");
 	return sources_live(s);

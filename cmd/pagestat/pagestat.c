@@ -242,7 +242,7 @@ finish(struct command *c)
 static void
 open_snap(struct command *c)
 {
-	struct readopts o = { .warn = program_lose };
+	struct readopts o = { .warn = program_lose, .note = program_say };
 	struct confined need = { .in = c->sources.file.v, .nin = 1 };
 
 	program_confine(&need, false);

@@ -43,7 +43,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	{ '@', "moment", "moment", NULL, .call = program_moment },
+	MOMENT_UNLISTED(command.sources),
 	LIVE_OPTIONS,
 	{ 'A', "amap", NULL, "print how many anonymous pages each mapping has",
 	    .flag = &command.opts.amap },
@@ -114,7 +114,8 @@ open_snaps(struct command *c)
 {
 	char *const *path = c->sources.file.v;
 	struct readopts o = { .nodata = c->nsnap < SNAPS,
-	    .warn = c->opts.picture != NULL ? program_say : NULL };
+	    .warn = c->opts.picture != NULL ? program_say : NULL,
+	    MOMENT_OF(c->sources) };
 	size_t i;
 
 	for (i = 0; i < c->nsnap; i++) {

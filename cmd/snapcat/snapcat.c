@@ -8,7 +8,7 @@ static struct sources sources;
 static struct joining joining = { .from = &sources };
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(sources),
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },

@@ -134,7 +134,8 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 static int
 cores_of_snaps(const char *path)
 {
-	struct readopts o = { .warn = program_lose, .progress = &progress };
+	struct readopts o = { .warn = program_lose, .progress = &progress,
+	    MOMENT_OF(sources) };
 	const size_t n = sources.file.n;
 	struct snap **s = must(calloc(n + 1, sizeof *s));
 	size_t i;
@@ -152,7 +153,7 @@ cores_of_snaps(const char *path)
 }
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(sources),
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },

@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {				/* exit statuses, like those of diff(1) */
@@ -46,7 +47,7 @@ parse_pids(int letter, char *s)
 }
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(command.sources),
 	TABLE_OPTIONS(command.opts.table),
 	{ 'a', "all", NULL, "print all measures, even those that did not grow",
 	    .flag = &command.opts.all },
@@ -215,13 +216,14 @@ series_all(struct command *cmd)
 }
 
 /*
- * Read the snapshot at path into cmd, and find its moments. If parts is true,
- * its parts are moments. Return the snapshot.
+ * Read the given moment of the snapshot at path into cmd. If parts is true, its
+ * parts are moments. Return the snapshot.
  */
 static struct snap *
-read_one(struct command *cmd, const char *path, bool parts)
+read_one(struct command *cmd, const char *path, const char *moment, bool parts)
 {
-	const struct readopts o = { .warn = program_lose };
+	const struct readopts o = { .warn = program_lose, .moment = moment,
+	    .note = program_say };
 	struct snap *s;
 
 	if ((s = snap_load(path, &o)) == NULL)
@@ -241,25 +243,22 @@ read_one(struct command *cmd, const char *path, bool parts)
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
 {
-	const bool each = n == 1 && !moment_ischosen();
+	const bool each = n == 1 && cmd->sources.moment == NULL;
 	struct snap *s = NULL;
 	char number[24];
 	uint64_t m;
 	size_t i;
 
-	if (each)
-		moment_choose("first", program_say);
 	for (i = 0; i < n; i++)
-		s = read_one(cmd, path[i], n == 1);
+		s = read_one(cmd, path[i], each ? "first" :
+		    cmd->sources.moment, n == 1);
 	if (!each)
 		return;
 	for (m = needs_two(cmd) ? s->moments : 2; m > 1 && m <= s->moments;
 	    m++) {
 		snprintf(number, sizeof number, "%ju", (uintmax_t)m);
-		moment_choose(number, program_say);
-		(void)read_one(cmd, path[0], false);
+		(void)read_one(cmd, path[0], number, false);
 	}
-	moment_choose(NULL, NULL);
 	cmd->series = s->moments > 2 && cmd->moments.n > 2;
 }
 
@@ -296,6 +295,7 @@ main(int argc, char *argv[])
 	need.nin = cmd->sources.file.n;
 	program_files(); /* raise the limit on open files: CRIU images need a
 			    file per process */
+	tzset();	/* confined, it cannot read the time zone */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(cmd, need.in, need.nin);

@@ -28,7 +28,7 @@ add_option(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(sources),
 	{ 'a', "over", NULL, "mount over a directory that is not empty",
 	    .flag = &options.over },
 	{ 'c', "cgroup", "group",
@@ -148,7 +148,7 @@ by_list(const struct stat *st)
 static int
 origin_open(struct origin *o, const char *path)
 {
-	struct readopts ro = { .warn = program_say };
+	struct readopts ro = { .warn = program_say, MOMENT_OF(sources) };
 	const struct stat *st;
 	mode_t r;
 

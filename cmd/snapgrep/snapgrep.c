@@ -85,7 +85,7 @@ context(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	{ '@', "moment", "moment", NULL, .call = program_moment },
+	MOMENT_UNLISTED(command.chosen.sources),
 	{ 'a', "all", NULL, "print every match, even in shared pages",
 	    .flag = &command.report.all },
 	{ 'A', "after-context", "n", NULL, .call = context },
@@ -203,7 +203,8 @@ search_pointers(struct command *cmd, struct snap *s)
 static int
 grep_file(struct command *cmd, const char *path, bool named)
 {
-	struct readopts o = { .warn = program_lose };
+	struct readopts o = { .warn = program_lose,
+	    MOMENT_OF(cmd->chosen.sources) };
 	struct snap *s;
 	int rc;
 

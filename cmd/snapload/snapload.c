@@ -8,6 +8,7 @@
 #include <err.h>
 #include <unistd.h>
 
+static struct sources from;	/* -@; with -u also the images */
 static bool verbose;
 static struct progress progress;
 
@@ -58,7 +59,7 @@ command_print(const char *dir, const struct criuopts *o)
 static int
 check(const char *file, const char *dir, struct criuopts *o)
 {
-	struct readopts ro = { .progress = o->progress };
+	struct readopts ro = { .progress = o->progress, MOMENT_OF(from) };
 	struct snap *s;
 	int rc;
 
@@ -78,7 +79,7 @@ static int
 load(const char *file, const char *dir, struct criuopts *o)
 {
 	struct criustat st = { 0 };
-	struct readopts ro = { .progress = o->progress };
+	struct readopts ro = { .progress = o->progress, MOMENT_OF(from) };
 	struct snap *s;
 	int rc;
 
@@ -163,7 +164,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	{ '@', "moment", "moment", NULL, .call = program_moment },
+	MOMENT_UNLISTED(from),
 	{ 'c', "check", NULL, "only print what cannot be restored",
 	    .flag = &job.check },
 	{ 'D', "images-dir", "dir", "directory for the images",
@@ -217,7 +218,6 @@ static const struct cmdline cmdline = {
 static int
 unload(void)
 {
-	static struct sources from;
 	const struct joining join = { .from = &from, .path = job.path,
 	    .compress = job.compress, .verbose = verbose };
 

@@ -53,7 +53,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 }
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(sources),
 	TABLE_OPTIONS(listing.table),
 	{ 'c', "check", NULL, "read everything and report damage",
 	    .flag = &listing.check },
@@ -125,7 +125,7 @@ static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
 {
 	struct readopts o = { .nodata = true, .files = shown_by(ls),
-	    .moments = !moment_ischosen() };
+	    .moments = sources.moment == NULL, MOMENT_OF(sources) };
 	struct snap *t;
 	int rc;
 
@@ -160,8 +160,8 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 	struct listing damaged = *ls;
 	struct damage d = { .path = path, .check = ls->check };
 	struct readopts o = { .nodata = true, .salvage = true,
-	    .files = shown_by(ls), .moments = !moment_ischosen(),
-	    .warn = say, .arg = &d };
+	    .files = shown_by(ls), .moments = sources.moment == NULL,
+	    MOMENT_OF(sources), .warn = say, .arg = &d };
 
 	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
 	    sizeof d.reported);
@@ -185,8 +185,8 @@ list_file(const char *path, const struct listing *ls, bool named)
 	    .files = shown_by(ls), .record = list_record,
 	    .scan = ls->check || ls->parts,
 	    .part = ls->parts ? parts_print : NULL,
-	    .partial = is_stdin(path), .moments = !moment_ischosen(),
-	    .warn = program_lose,
+	    .partial = is_stdin(path), .moments = sources.moment == NULL,
+	    .warn = program_lose, MOMENT_OF(sources),
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
@@ -230,7 +230,6 @@ main(int argc, char *argv[])
 	if (listing.table.json && (listing.segments || listing.records ||
 	    listing.parts || listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
-	tzset();	/* list_moments() runs confined */
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);
 	need.in = sources.file.v;

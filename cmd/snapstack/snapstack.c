@@ -66,7 +66,7 @@ static int
 print_file(const char *path)
 {
 	struct readopts o = { .warn = program_lose, .progress = &progress,
-	    .unpacked = KEPT };
+	    .unpacked = KEPT, MOMENT_OF(sources) };
 	struct snap *s;
 	int rc;
 
@@ -123,7 +123,7 @@ check_dir(int letter, char *dir)
 }
 
 static const struct opt opts[] = {
-	MOMENT_OPTION,
+	MOMENT_OPTION(sources),
 	{ 'a', "all", NULL, "print threads with the same stack one by one",
 	    .flag = &asked.all },
 	{ 'c', "cgroup", "group",
