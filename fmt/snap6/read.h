@@ -1,8 +1,9 @@
 /*
  * Declarations shared by the parts of the snap(6) reader: numbers, lines and
- * bytes (num.c), records (records.c), segments and pages (segment.c), trailers
- * (trailscan.c), the index (index.c, run.c, outline.c), damage in a stream
- * (damage.c), and what remains of a damaged one (salvage.c).
+ * bytes (num.c), records (records.c), segments and their pages (append.c,
+ * reference.c, segment.c), trailers (trailscan.c), the index (index.c, run.c,
+ * outline.c), damage in a stream (damage.c), and what remains of a damaged one
+ * (salvage.c).
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
@@ -83,8 +84,19 @@ void		 reader_done(struct reader *, const char *, uint64_t,
 		    uint64_t);
 int		 read_record(struct reader *);
 
-/* segment.c: segments and their pages */
+/* append.c: pages of the segment that is read */
 int		 reader_source(struct reader *);
+void		 reader_run(struct reader *, struct readpart);
+void		 reader_runend(struct reader *, uint64_t);
+int		 reader_copy(struct reader *, const uint8_t *, size_t,
+		    struct source **, uint64_t *);
+int		 reader_pages(struct reader *, uint64_t, struct source *,
+		    uint64_t);
+
+/* reference.c: references to pages */
+int		 read_refer(struct reader *, char);
+
+/* segment.c: segments and their pages */
 int		 read_segment(struct reader *, struct image *);
 
 /* wanted.c: which files are kept */

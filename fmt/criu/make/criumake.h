@@ -8,7 +8,8 @@
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	ring.c		rings of io_setup(2)
- *	mm.c		mappings: mm-N.img
+ *	vma.c		one mapping
+ *	mm.c		all mappings: mm-N.img
  *	signal.c	pending signals
  *	seccomp.c	system-call filters
  *	process.c	state of a process that its threads share
@@ -79,6 +80,17 @@ int		 makecore_write(struct criumake *, struct maketask *,
 /* ring.c: rings of io_setup(2) */
 int		 makering_add(struct criumake *, const struct maketask *,
 		    const struct vma *, Criu__Mm *);
+
+/* vma.c: mappings */
+struct smapfacts { /* facts about a mapping, from the file "smaps" */
+	unsigned int	 flag;	/* bits of enum vmflag */
+	uint64_t	 page;	/* page size in bytes; 0: not known */
+};
+
+int		 makevma_set(struct criumake *, struct maketask *,
+		    const struct vma *, const struct smapfacts *, Criu__Mm *,
+		    Criu__Vma *);
+unsigned int	 makevma_pages(const struct vma *, const Criu__Vma *);
 
 /* mm.c */
 int		 makemm_write(struct criumake *, struct maketask *);
