@@ -858,6 +858,7 @@ int		 live_take(struct live *l, struct snap *s, take_fn take,
 int		 live_next(struct live *l, struct proc **p);
 bool		 live_isclone(const struct live *l, pid_t pid);
 bool		 live_hasclones(const struct live *l);
+bool		 live_framesfixed(void);
 void		 live_keep(struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);

@@ -13,8 +13,6 @@
  */
 #include "job.h"
 
-#include <sys/utsname.h>
-
 enum {
 	MAX_COPIES = 16,
 	LARGE_KB = 64 << 10,	/* after a copy larger than this, end the clones
@@ -164,23 +162,6 @@ early_take(struct taking *k, const struct liveopts *o)
 }
 
 /*
- * Return true if a page frame that a process shares with its clone cannot
- * change. Before Linux 6.5, a read(2) with O_DIRECT that began before the clone
- * was made can still write to such a frame. Since then the kernel pins the
- * pages (bio_iov_iter_get_pages() in block/bio.c).
- */
-bool
-frames_hold(void)
-{
-	struct utsname u;
-	int major, minor;
-
-	return uname(&u) == 0 &&
-	    sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
-	    (major > 6 || (major == 6 && minor >= 5));
-}
-
-/*
  * Copy memory to the far side until a copy is small, or has more than 15
  * sixteenths of the size of the one before, or MAX_COPIES were made. o has the
  * options of the capture that follows. Return 0, also if no copy can be made,
@@ -193,7 +174,7 @@ early_copy(struct taking *k, const struct liveopts *o)
 	uint64_t last, kb = UINT64_MAX;
 	char text[100];
 
-	if (k->job->stop || o->no_inject || !frames_hold())
+	if (k->job->stop || o->no_inject || !live_framesfixed())
 		return 0;
 	early.clone = true;
 	early.restore = early.move = early.perfmaps = early.verbose = false;

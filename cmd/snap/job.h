@@ -80,7 +80,6 @@ bool		 early_compare(struct proc *p, struct snap *s,
 		    unsigned int nth);
 int		 early_finish(struct taking *k);
 const struct live *early_live(const struct taking *k);
-bool		 frames_hold(void);
 void		 early_free(struct taking *k);
 
 /* far.c: the command of --to, and what it answers */

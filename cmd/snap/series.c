@@ -103,7 +103,7 @@ moment_end(struct taking *k)
 
 	if (live_incomplete(k->live))
 		k->incomplete = true;
-	if (live_hasclones(k->live) && frames_hold()) {
+	if (live_hasclones(k->live) && live_framesfixed()) {
 		live_keep(k->live);	/* frees k->before */
 		k->before = k->live;
 	} else {
