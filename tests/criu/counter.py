@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""counter - a program of many small objects that counts: counter LOG
+"""counter - a program of many small objects that counts: counter LOG [OBJECTS]
 
 Its lines are those of tests/targets/apart.h.
 """
@@ -7,8 +7,6 @@ Its lines are those of tests/targets/apart.h.
 import os
 import sys
 import time
-
-OBJECTS = 50000
 
 
 def apart(path):
@@ -30,19 +28,19 @@ def rest(path):
             time.sleep(0.01)
 
 
-def main(path):
+def main(path, many=50000):
     log = apart(path)
-    objects = {str(i): [i] for i in range(OBJECTS)}
+    objects = {str(i): [i] for i in range(many)}
     count = 0
     while True:
-        time.sleep(0.05)
+        time.sleep(many / 1000000)
         count += 1
         wrong = 0
-        for i in range(OBJECTS):
+        for i in range(many):
             wrong += objects[str(i)][0] != i + count - 1
             objects[str(i)][0] += 1
         os.write(log, b'python %d %d\n' % (count, wrong))
 
 
 if __name__ == '__main__':
-    main(sys.argv[1])
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -23,7 +23,7 @@ far="${over[*]} $BUILD/snapload --receive"
 begin() {
 	pkill -KILL -f "$here/counter.py"
 	until_true nobody
-	start "$here/counter.py"
+	start "$here/counter.py" 5000
 	first=$pid
 }
 nobody() {
