@@ -648,6 +648,18 @@ CASES['blocks-cut'] = lambda path: compressed(path, 4, change={
     'pages-3.img': lambda b: b[:-1]})
 CASES['blocks-noise'] = lambda path: compressed(path, 4, change={
     'pages-3.img': lambda b: b[:3 * PAGE] + b'\xff' * (len(b) - 3 * PAGE)})
+bad_entries('entry-unknown', entry(CODE, 1) + [(9, 1)])
+bad_entries('blocks-unknown', entry(CODE, 1) + [
+    (6, [(1, b'\0'), (2, 0), (3, 1), (4, 7)])])
+# fields that criu may have some day, one of them in a message in a message
+def sas(core, **kw):
+    return image('core', core[:-1] + [(5, thread_core(**kw) + [
+        (7, [(1, 0), (2, 0), (3, 0), (99, 5)])])])
+
+
+bad('unknown', fs_7__img=image('fs', [(1, 2), (2, 3), (99, 1), (100, 'x')]),
+    core_7__img=sas(core(1000, task())), core_8__img=sas(core(2000),
+        blocked=0x22, comm='worker'))
 bad_entries('unaligned', entry(CODE + 1, 1))
 bad_entries('descending', entry(DATA, 1), entry(CODE, 1))
 bad_entries('overlapping', entry(CODE, 2), entry(CODE + PAGE, 1))

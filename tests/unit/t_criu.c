@@ -437,6 +437,25 @@ test_missing(void **state)
 }
 
 /*
+ * Fields that are not known are reported once, and written again.
+ */
+static void
+test_unknown(void **state)
+{
+	static const char want[] = "/core-7.img: entry 1: field 99 of Sas is "
+	    "unknown: it is kept for criu, and not used otherwise\n";
+	struct snap *s;
+
+	(void)state;
+	s = read_dir(make("unknown"));
+	assert_contains(warned, want);
+	assert_contains(warned, "/fs-7.img: entry 1: field 99 of Fs is");
+	assert_contains(warned, "/fs-7.img: entry 1: field 100 of Fs is");
+	assert_null(strstr(strstr(warned, want) + strlen(want), "of Sas"));
+	snap_free(s);
+}
+
+/*
  * Write a snapshot into memory and read it, from a file or through a pipe,
  * into a directory.
  */
@@ -476,7 +495,7 @@ test_round_trip(void **state)
 {
 	static const char *const name[] = { "both", "old", "new", "lazy",
 	    "guard", "compat", "oldshm", "stack", "large", "arm4", "arm64k",
-	    "arm64kupon" };
+	    "arm64kupon", "unknown" };
 	char in[PATH_MAX], out[PATH_MAX];
 	struct criustat st;
 	struct snap *s;
@@ -740,6 +759,10 @@ test_refused(void **state)
 		{ "blocks-huge", "entry 2: blocks of 1025 pages" },
 		{ "blocks-older", "entry 2: compressed as in versions of "
 		    "criu-dev before August 2026" },
+		{ "blocks-unknown", "entry 2: a field of PagemapBlocks is "
+		    "unknown" },
+		{ "entry-unknown", "/pagemap-7.img: entry 2: field 9 of "
+		    "PagemapEntry is unknown" },
 		{ "blocks-how", "/inventory.img: entry 1: pages are "
 		    "compressed in an unknown way (3)" },
 		{ "blocks-cut", "/pagemap-7.img: entry 8: pages end at byte "
@@ -889,6 +912,7 @@ main(void)
 		cmocka_unit_test(test_regs),
 		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_arm64),
 #ifdef LZ4

@@ -113,7 +113,8 @@ blocks_add(struct blocks *t, const Criu__PagemapEntry *e, uint64_t len,
 	b = criu__pagemap_blocks__unpack(NULL, e->blocks.len, e->blocks.data);
 	if (b == NULL)
 		return errstr_set("cannot parse a PagemapBlocks");
-	rc = blocks_sizes(t, b, len, page);
+	rc = b->base.n_unknown_fields > 0 ? errstr_set("a field of "
+	    "PagemapBlocks is unknown") : blocks_sizes(t, b, len, page);
 	criu__pagemap_blocks__free_unpacked(b, NULL);
 	return rc;
 }

@@ -65,6 +65,7 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 	int rc;
 
 	memset(im, 0, sizeof *im);
+	im->news = dir->news;
 	if ((rc = imgdir_input(dir, name, &im->in)) != 1)
 		return rc;
 	return criuimg_magic(im, magic) == -1 ? -1 : 1;
@@ -84,10 +85,90 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 	return criuimg_magic(im, magic);
 }
 
+static bool
+was_told(const struct imgnews *w, const struct imgfield *u)
+{
+	size_t i;
+
+	for (i = 0; w != NULL && i < w->n; i++)
+		if (w->told[i].d == u->d && w->told[i].tag == u->tag)
+			return true;
+	return false;
+}
+
 /*
- * Read the next message of im, which has type d, into *m. The caller frees *m
- * with protobuf_c_message_free_unpacked(). Return 1 on success, 0 at the end of
- * the image, or -1 with errstr set.
+ * Find a field of m, or of a message in m, that criu.proto does not list, and
+ * that w, if it is not NULL, was not told of. Set *u to it. Return true if
+ * there is one.
+ */
+static bool
+field_unknown(const ProtobufCMessage *m, const struct imgnews *w,
+    struct imgfield *u)
+{
+	const ProtobufCFieldDescriptor *f;
+	ProtobufCMessage *const *v;
+	size_t i, n;
+
+	for (i = 0; i < m->n_unknown_fields; i++) {
+		*u = (struct imgfield){ m->descriptor,
+		    m->unknown_fields[i].tag };
+		if (!was_told(w, u))
+			return true;
+	}
+	for (f = m->descriptor->fields; f < m->descriptor->fields +
+	    m->descriptor->n_fields; f++) {
+		if (f->type != PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		v = (const void *)((const char *)m + f->offset);
+		n = *v != NULL;
+		if (f->label == PROTOBUF_C_LABEL_REPEATED) {
+			memcpy(&n, (const char *)m + f->quantifier_offset,
+			    sizeof n);
+			memcpy(&v, v, sizeof v);
+		}
+		for (; n > 0; n--, v++)
+			if (field_unknown(*v, w, u))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Report the fields of m, a message of im, that criu.proto does not list:
+ * nothing but criu will use them. Report each field of a type of messages once.
+ */
+static void
+news_tell(const struct criuimg *im, const ProtobufCMessage *m)
+{
+	struct imgnews *w = im->news;
+
+	while (w != NULL && w->n < sizeof w->told / sizeof *w->told &&
+	    field_unknown(m, w, &w->told[w->n])) {
+		warn_tell(w->warn, w->arg, "%s: entry %zu: field %u of %s is "
+		    "unknown: it is kept for criu, and not used otherwise",
+		    im->in->name, im->entry, w->told[w->n].tag,
+		    w->told[w->n].d->short_name);
+		w->n++;
+	}
+}
+
+/*
+ * Return 0 if criu.proto lists all fields of m, a message of im. Otherwise
+ * return -1 with errstr set.
+ */
+int
+criuimg_known(const struct criuimg *im, const ProtobufCMessage *m)
+{
+	struct imgfield u;
+
+	return field_unknown(m, NULL, &u) ? criuimg_error(im, "field %u of "
+	    "%s is unknown", u.tag, u.d->short_name) : 0;
+}
+
+/*
+ * Read the next message of im, which has type d, into *m. Report unknown
+ * fields. The caller frees *m with protobuf_c_message_free_unpacked(). Return 1
+ * on success, 0 at the end of the image, or -1 with errstr set.
  */
 int
 criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
@@ -115,6 +196,7 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		return criuimg_error(im, "cannot parse a %s message",
 		    d->short_name);
 	input_skip(im->in, 4 + (size_t)len);
+	news_tell(im, *out);
 	return 1;
 }
 

@@ -99,6 +99,16 @@ enum criu_fdtype { /* file types; see images/fdinfo.proto of criu */
 };
 
 /* imgstack.c */
+struct imgnews {		/* whom to tell of unknown fields */
+	warn_fn		 warn;
+	void		*arg;
+	struct imgfield {
+		const ProtobufCMessageDescriptor *d;
+		uint32_t	 tag;
+	}		 told[16]; /* fields that were told of */
+	size_t		 n;
+};
+
 struct imgdir {			/* a directory of images */
 	int		 fd;	/* owned; -1: the directory is in an archive */
 	char		*path;	/* owned; path as the user gave it, for
@@ -110,6 +120,8 @@ struct imgdir {			/* a directory of images */
 	struct tar	*tar;	/* borrowed; archive with the directory, or
 				   NULL */
 	char		*at; /* owned; path in the archive: "a/b/", or "" */
+	struct imgnews	*news;	/* borrowed; NULL: unknown fields are
+				   not reported */
 };
 
 struct imgsource {		/* a file, as a range of bytes of a source */
@@ -145,6 +157,7 @@ int		 imgtar_source(const struct imgdir *d, const char *name,
 struct criuimg {		/* an image being read */
 	struct input	*in;	/* owned */
 	size_t		 entry;	/* number of messages read so far */
+	struct imgnews	*news;	/* borrowed, or NULL */
 };
 
 /* img.c */
@@ -154,6 +167,8 @@ int		 criuimg_memory(struct criuimg *im, const char *name,
 		    const void *data, size_t len, uint32_t magic);
 int		 criuimg_next(struct criuimg *im,
 		    const ProtobufCMessageDescriptor *d, void *m);
+int		 criuimg_known(const struct criuimg *im,
+		    const ProtobufCMessage *m);
 int		 criuimg_error(const struct criuimg *im, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 criuimg_close(struct criuimg *im);

@@ -133,10 +133,14 @@ pagemap_entries(struct pagereader *r)
 	if (rc == -1)
 		return -1;
 	r->m->id = head->pages_id;
+	rc = criuimg_known(im, &head->base);
 	protobuf_c_message_free_unpacked(&head->base, NULL);
+	if (rc == -1)
+		return -1;
 	while ((rc = criuimg_next(im, &criu__pagemap_entry__descriptor,
 	    &e)) == 1) {
-		rc = pagemap_add(r, e);
+		rc = criuimg_known(im, &e->base) == -1 ? -1 :
+		    pagemap_add(r, e);
 		protobuf_c_message_free_unpacked(&e->base, NULL);
 		if (rc == -1)
 			break;
@@ -274,6 +278,7 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 	int rc;
 
 	rc = criuimg_open(&r.im, dir, name, CRIU_PAGEMAP);
+	r.im.news = NULL;	/* unknown fields are errors */
 	if (rc == 1 && (pagemap_entries(&r) == -1 || pages_place(&r) == -1))
 		rc = -1;
 	criuimg_close(&r.im);
