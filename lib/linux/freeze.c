@@ -276,6 +276,11 @@ live_look(struct live *l)
 			most = l->opts.memory;
 		if (l->opts.early == 0)
 			prepared_make(l, most);
+		/* to prepare much takes long, and mappings change */
+		TAILQ_FOREACH(p, &l->procs, entry)
+			if (l->prepared != NULL && lproc_istaken(p) &&
+			    !l->opts.flags)
+				mappings_relook(l, p);
 		return 0;
 	}
 	live_say(l, "%s: all processes stay stopped until everything is "

@@ -50,6 +50,44 @@ fi
 let_go "$pid" "let go"
 unnoticed "$pid" "not noticed"
 
+# Of memory that a clone does not get, a mebibyte that is shared with a child,
+# and one that is not.
+target python3 -c '
+import ctypes, mmap, os, signal, sys
+def memory():
+    m = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.madvise(mmap.MADV_NOHUGEPAGE)
+    m[:] = os.urandom(1 << 20)
+    return m
+both = memory()
+if os.fork() == 0:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    signal.pause()
+between = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+own = memory()
+for m in both, own:
+    m.madvise(mmap.MADV_DONTFORK)
+print("both %x" % ctypes.addressof(ctypes.c_char.from_buffer(both)))
+print("ready", flush=True)
+sys.stdin.read()'
+both() {
+	awk -v at="$(sed -n 's/^both //p' "$lines")" '/^[0-9a-f]+-/ {
+		split($1, a, "-"); is = a[1] <= at && at < a[2] }
+	    is && /^Shared_Dirty:/ { print $2 }' "/proc/$pid/smaps"
+}
+is "$(both)" 1024 "not in a clone: shared with a child"
+snap -o "$tmp/snap" "$pid"
+is "$rc $err $(both)" "0  1024" "not in a clone: it stays shared"
+what="not in a clone: those alone are read at once"
+if ! release_from 6.15 || ! strace -qq -e trace=none true 2>/dev/null; then
+	skip "$what" "Linux before 6.15, or no strace"
+else
+	strace -f -qq -o "$tmp/calls" -e trace=process_vm_readv \
+	    "$BUILD/snap" -o "$tmp/snap" "$pid" 2>/dev/null
+	awk '{ n += $NF } END { exit n < 2^20 }' "$tmp/calls"
+	ok $? "$what" || tail -n 3 "$tmp/calls" | diag
+fi
+
 # How much memory it has, and in huge pages.
 huge() {
 	awk '/^(Anonymous|AnonHugePages):/ { print $1, $2 }' \
@@ -83,4 +121,4 @@ else
 	let_go "$pid" "huge pages that are written to: let go"
 fi
 unnoticed "$pid" "huge pages that are written to: not noticed"
-finish 14
+finish 17

@@ -51,18 +51,16 @@ struct keeping {
 				   all those of the process */
 	struct source	*spool;	/* temporary file with the copied pages; NULL:
 				   not needed so far */
-	int		 mem;	/* owned, like "pagemap" and "clonemap"; memory
-				   of the process */
-	int		 pagemap;
+	int		 pagemap; /* owned, like "clonemap" */
 	int		 clonemap;	/* pagemap of the clone */
 	bool		 copy;	/* true if the pages of the current mapping
 				   are copied */
 	struct copyrun	*run;	/* owned; runs of pages to be copied to the
 				   spool */
 	size_t		 nrun;
-	int		 clonemem; /* owned; memory of the clone */
+	bool		 huge;	/* one of these runs has huge pages */
 	struct copyrun	*ring;	/* owned; runs of pages in io_setup(2) rings, to
-				   be copied from "clonemem" */
+				   be copied from the clone */
 	size_t		 nring;
 	bool		 failed; /* the pagemap of the process could not be
 				    read; the reason is in "why" */
@@ -96,19 +94,25 @@ keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 static int
 keep_copies(struct keeping *k)
 {
-	struct copyjob j = { .in = k->mem, .run = k->run, .n = k->nrun };
-	struct copyjob rings = { .in = k->clonemem, .run = k->ring,
-	    .n = k->nring };
+	struct copyjob j = { .pid = k->proc->mmtid, .pagemap = k->pagemap,
+	    .run = k->run, .n = k->nrun };
+	struct copyjob rings = { .run = k->ring, .n = k->nring };
 	enum step before;
 	int rc;
 
 	if (k->spool == NULL)
 		return 0;
 	before = step_begin(&k->live->steps, STEP_SHARED);
+	j.in = proc_open(j.pid, 0, "mem", O_RDONLY);
+	rings.in = proc_open(k->of.clone, 0, "mem", O_RDONLY);
 	j.out = rings.out = source_fd(k->spool);
+	if (pagemap_guards(j.pagemap) && !k->huge)
+		j.alone = pages_readalone;
 	rc = prepared_copy(k->live, &j) == -1 ||
 	    prepared_copy(k->live, &rings) == -1 ?
 	    errstr_wrap("its memory") : spool_finish(k->spool);
+	fd_drop(j.in);
+	fd_drop(rings.in);
 	(void)step_begin(&k->live->steps, before);
 	return rc;
 }
@@ -131,6 +135,7 @@ keep_run(void *arg, const struct pagerun *r)
 			if (keep_copy(k, new.start, new.end, &new.loc) == -1)
 				return -1;
 			new.src = k->spool;
+			k->huge |= (r->what & PM_HUGE) != 0;
 		}
 		if (VEC_ADD(k->proc->gap, k->proc->ngaps, new) == -1)
 			return -1;
@@ -157,8 +162,8 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 	if (!k->has[v - k->vma->v])
 		return 0;
 	k->copy = copy;
-	return pagemap_walk(k->pagemap, v->start, v->end,
-	    v->ino == 0 && v->dev == 0 ? 0 : PM_FILE, keep_run, k);
+	return pagemap_walk(k->pagemap, v->start, v->end, PM_HUGE |
+	    (v->ino == 0 && v->dev == 0 ? 0 : PM_FILE), keep_run, k);
 }
 
 /*
@@ -381,12 +386,9 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 	int rc;
 
 	rc = -1;
-	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	k.clonemap = proc_open(lack->clone, 0, "pagemap", O_RDONLY);
-	k.clonemem = proc_open(lack->clone, 0, "mem", O_RDONLY);
-	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1 ||
-	    k.clonemem == -1) {
+	if (k.pagemap == -1 || k.clonemap == -1) {
 		errstr_sys("its clone");
 		goto out;
 	}
@@ -402,10 +404,8 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 	if (rc == 0)
 		rc = keep_copies(&k);
 out:
-	fd_drop(k.mem);
 	fd_drop(k.pagemap);
 	fd_drop(k.clonemap);
-	fd_drop(k.clonemem);
 	vmas_free(&k.clone);
 	free(k.has);
 	free(k.cloned);

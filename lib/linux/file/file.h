@@ -55,12 +55,18 @@ struct copyrun {
 };
 
 struct copyjob {
-	int		 in;	/* borrowed, like "out", "memory" and "run" */
+	int		 in;	/* borrowed, like all members but "alone" */
 	int		 out;
 	uint8_t		*memory; /* destination; NULL: copy to the file "out" */
 	bool		 shorter; /* the input may end within a run */
 	bool		 sparse; /* unwritten parts of the file "out" read as
 				    zeros */
+	/* reads from "pid" in place of "in", and returns false if it may not;
+	   NULL: not used */
+	bool		(*alone)(pid_t pid, int pagemap, void *buf, size_t len,
+			    uint64_t addr);
+	pid_t		 pid;	/* process whose memory is "in" */
+	int		 pagemap; /* pagemap of "pid" */
 	const struct copyrun *run;
 	size_t		 n;
 };

@@ -86,6 +86,10 @@ void		 smapsizes_free(struct smapsizes *l);
 int		 pagemap_touched(pid_t tid, int fd, const struct vmas *l,
 		    bool *has);
 
+/* alone.c: read pages that no other process maps */
+bool		 pages_readalone(pid_t pid, int pagemap, void *buf, size_t len,
+		    uint64_t addr);
+
 /* entries.c: read pagemap for all mappings */
 struct entries {		/* consecutive entries of one mapping */
 	size_t		 vma;	/* index of the mapping */

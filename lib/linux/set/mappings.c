@@ -84,6 +84,43 @@ mappings_look(struct live *l, struct lproc *p)
 }
 
 /*
+ * Return true if the maps file of process p is as it was when it was last read.
+ */
+static bool
+maps_same(const struct lproc *p)
+{
+	struct bytes now;
+	bool same;
+
+	if (proc_read(p->pid, 0, "maps", &now) == -1)
+		return true;
+	same = now.len == p->task.maps.len && memcmp(now.data,
+	    p->task.maps.data, now.len) == 0;
+	bytes_drop(&now);
+	return same;
+}
+
+/*
+ * Read smaps and maps of process p, which is running, again if its mappings
+ * have changed since mappings_look(). The kernel takes long to show smaps of a
+ * large process, so mappings_read() should not have to read it in the stop.
+ */
+void
+mappings_relook(struct live *l, struct lproc *p)
+{
+	enum { TRIES = 3 };
+	const uint64_t shmem = l->shmem;
+	int i;
+
+	for (i = 0; i < TRIES && !maps_same(p); i++) {
+		mappings_free(p);
+		p->common = (struct common){ 0 };
+		mappings_look(l, p);
+		l->shmem = shmem;	/* its memory was already counted */
+	}
+}
+
+/*
  * Try to keep the smaps of process p that was read before the stop. Parse the
  * current maps, and copy to each mapping its flags from smaps. Return 1 on
  * success, 0 if smaps must be read again, or -1 with errstr set.

@@ -356,6 +356,7 @@ void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
 void		 mappings_peek(struct lproc *p);
 int		 mappings_read(struct lproc *p);
+void		 mappings_relook(struct live *l, struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);
 

@@ -83,7 +83,7 @@ shmems_note(struct live *l, const struct smap *m)
 	if (bytes == 0 || !(smap_isshmem(m) || m->mapping.flags & own))
 		return;
 	if (!(m->vma.flags & VMA_SHARED))
-		l->shmem += bytes;
+		l->shmem += bytes + bytes / 8;	/* it grows until the stop */
 	else if ((f = setfile_get(l, m->vma.dev, m->vma.ino)) != NULL &&
 	    bytes > f->bytes) {
 		l->shmem += bytes - f->bytes;
