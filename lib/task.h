@@ -58,7 +58,7 @@ struct openfile {		/* an open descriptor; see proc_pid_fdinfo(5) */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	uint32_t	 blksize;
-	bool		 dir;
+	unsigned int	 mode;	/* st_mode of stat(2); 0: unknown */
 	char		*path;	/* owned */
 };
 

@@ -105,7 +105,7 @@ fd_file(struct buf *b, const struct task *t)
 		buf_printf(b, "%3d %-2s %c %4u (%016" PRIx64 " 0 %s) %5u %8"
 		    PRIu64 " ", f->fd, mode[f->flags & ACCESS_MODE],
 		    device_letter(f->path), (unsigned int)(f->dev & 0xffff),
-		    f->ino, f->dir ? "80" : "00", f->blksize, f->pos);
+		    f->ino, S_ISDIR(f->mode) ? "80" : "00", f->blksize, f->pos);
 		add_name(b, f->path);
 		buf_puts(b, "\n");
 	}

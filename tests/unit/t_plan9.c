@@ -89,13 +89,13 @@ test_fd(void **state)
 	    sock[] = "socket:[5]", tty[] = "/dev/pts/3", odd[] = "/a b\n\033[c",
 	    dir[] = "/usr";
 	struct openfile f[] = {
-		{ 0, O_RDWR, 0, 0, 0x5, 1024, false, tty },
-		{ 1, O_WRONLY | O_APPEND, 0, 13, 771, 4096, false, pipe },
-		{ 4, O_RDONLY | O_CLOEXEC, 512, 12, 0x1a2b, 8192, false,
+		{ 0, O_RDWR, 0, 0, 0x5, 1024, S_IFCHR, tty },
+		{ 1, O_WRONLY | O_APPEND, 0, 13, 771, 4096, S_IFIFO, pipe },
+		{ 4, O_RDONLY | O_CLOEXEC, 512, 12, 0x1a2b, 8192, S_IFREG,
 		    notes },
-		{ 5, O_RDWR, 0, 8, 5, 4096, false, sock },
-		{ 17, O_RDONLY | O_DIRECTORY, 3, 12, 2, 4096, true, dir },
-		{ 255, O_WRONLY, 123456789012, 12, UINT64_MAX, 4096, false,
+		{ 5, O_RDWR, 0, 8, 5, 4096, S_IFSOCK, sock },
+		{ 17, O_RDONLY | O_DIRECTORY, 3, 12, 2, 4096, S_IFDIR, dir },
+		{ 255, O_WRONLY, 123456789012, 12, UINT64_MAX, 4096, S_IFREG,
 		    odd },
 	};
 	struct task t = { .cwd = home, .open = f,

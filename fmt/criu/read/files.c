@@ -245,8 +245,8 @@ add_fd(struct criureader *r, struct criutask *t, const Criu__Fdinfo *d,
 	    f->pos, flags);
 	return POOL_ADD(&r->pool, t->task.open, t->task.nopen,
 	    (struct openfile){ .fd = (int)d->fd, .flags = flags,
-	    .pos = f->pos, .dev = f->dev, .ino = f->ino, .dir = f->dir,
-	    .path = f->name });
+	    .pos = f->pos, .dev = f->dev, .ino = f->ino,
+	    .mode = f->dir ? S_IFDIR : 0, .path = f->name });
 }
 
 CMP(fd_cmp, Criu__Fdinfo, fd)

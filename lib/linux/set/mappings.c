@@ -261,12 +261,14 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 
 /*
  * Return true if processes a and b share their memory, or if kcmp(2) cannot
- * determine that.
+ * determine that. Two processes never begin to share memory: the kernel lets
+ * only a new process share that of its parent, and it is not marked alone.
  */
 bool
 lproc_shares(const struct lproc *a, const struct lproc *b)
 {
-	return syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0L, 0L) <= 0;
+	return !(a->alone && b->alone) &&
+	    syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0L, 0L) <= 0;
 }
 
 /*

@@ -132,6 +132,8 @@ struct lproc {
 				    thread; 0: none */
 	pid_t		 sharer; /* ID of a running process outside the set that
 				    shares memory with this process; 0: none */
+	bool		 alone;	/* before the stop, no other process of the set
+				   shared its memory */
 	pid_t		 mmtid;	/* ID of the thread by which the process's
 				   memory is read: a live thread of its own, or
 				   its clone; 0: it has no memory */

@@ -125,6 +125,26 @@ sharer_look(void *arg, long pid)
 }
 
 /*
+ * Set member "alone" of those processes of the set that share memory with no
+ * other one of it.
+ */
+static void
+set_alone(struct sharers *s)
+{
+	struct lproc *p;
+	bool after, before;
+	size_t i;
+
+	for (before = false, i = 0; i < s->nset; i++, before = after) {
+		after = i + 1 < s->nset &&
+		    sharer_cmp(&s->set[i], &s->set[i + 1]) == 0;
+		p = lproc_find(s->live, s->set[i].pid);
+		if (p != NULL)
+			p->alone = !before && !after;
+	}
+}
+
+/*
  * Collect the processes of the set in s->set, and sort them.
  */
 static int
@@ -142,6 +162,7 @@ set_gather(struct sharers *s)
 			return -1;
 	}
 	SORT(s->set, s->nset, sharer_cmp);
+	set_alone(s);
 	return 0;
 }
 

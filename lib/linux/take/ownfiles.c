@@ -57,7 +57,7 @@ open_read(void *arg, long fd)
 		f->dev = statx_dev(&sx);
 		f->ino = sx.stx_ino;
 		f->blksize = sx.stx_blksize;
-		f->dir = S_ISDIR(sx.stx_mode);
+		f->mode = sx.stx_mode;
 	}
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
 	if (proc_fdinfo(p->mmtid, f->fd, f->path, sx.stx_mode,

@@ -41,14 +41,34 @@ clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
 	return t;
 }
 
+/*
+ * Return true if process p is in our time namespace, or if the kernel has none.
+ */
+static bool
+time_isours(const struct lproc *p)
+{
+	const struct file *f = filelist_find(&p->links, "ns/time");
+	char *link;
+	bool same;
+
+	if (f == NULL)
+		return true;
+	link = proc_link(getpid(), 0, f->name);
+	same = link != NULL && strlen(link) == f->len &&
+	    memcmp(link, f->data, f->len) == 0;
+	free(link);
+	return same;
+}
+
 static void
-add_clocks(struct filelist *l, pid_t pid)
+add_clocks(struct filelist *l, const struct lproc *p)
 {
 	struct bytes ours = { 0 }, theirs = { 0 };
 	intmax_t monotonic, boottime;
 
-	if (proc_read(pid, 0, "timens_offsets", &theirs) == -1 ||
-	    proc_read(getpid(), 0, "timens_offsets", &ours) == -1)
+	if (!time_isours(p) &&
+	    (proc_read(p->pid, 0, "timens_offsets", &theirs) == -1 ||
+	    proc_read(getpid(), 0, "timens_offsets", &ours) == -1))
 		theirs.len = ours.len = 0;
 	monotonic = clock_seen(CLOCK_MONOTONIC, "monotonic", &ours, &theirs);
 	boottime = clock_seen(CLOCK_BOOTTIME, "boottime", &ours, &theirs);
@@ -123,7 +143,7 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 	threads_seen(l, p);
 	if (p->skip || p->mmtid == 0 || (leader = lproc_leader(p)) == NULL)
 		return;
-	add_clocks(&leader->seen, p->pid);
+	add_clocks(&leader->seen, p);
 	if (l->opts.no_inject)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)

@@ -15,7 +15,7 @@
  */
 static const char *const clone_files[] = {
 	"cmdline", "environ", "auxv", "coredump_filter", "loginuid",
-	"timerslack_ns", "uid_map", "gid_map", "attr/current"
+	"timerslack_ns", "uid_map", "gid_map", "attr/current", "personality"
 };
 static const char *const clone_links[] = {
 	"ns/cgroup", "ns/ipc", "ns/net", "ns/user", "ns/uts"
@@ -173,7 +173,6 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 
 	regs_general(leader, to);
 	filelist_join(to, &leader->seen);
-	filelist_read(to, p->pid, p->pid, "personality");
 	filelist_join(to, &p->files);
 	record_parent(t, to);
 	if (p->mmtid == 0)

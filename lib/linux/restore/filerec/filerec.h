@@ -75,6 +75,8 @@ struct files {
 struct resource	*resource_get(struct files *, const struct resource *);
 int		 resource_fd(struct files *f, pid_t pid, int fd,
 		    struct fdref *r);
+int		 resource_file(struct files *f, pid_t pid,
+		    const struct openfile *o, struct fdref *r);
 struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);

@@ -104,28 +104,41 @@ resource_get(struct files *f, const struct resource *key)
 }
 
 /*
- * Add the open file description of descriptor fd of thread pid to f. Set *r to
- * describe the descriptor. Return 0 if f already had it, 1 if it is new, or -1
- * with errstr and errno set.
+ * Add the open file description that o describes, a descriptor of thread pid,
+ * to f. Set *r to describe the descriptor. Return 0 if f already had it, 1 if
+ * it is new, or -1 with errstr set.
  */
 int
-resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
+resource_file(struct files *f, pid_t pid, const struct openfile *o,
+    struct fdref *r)
 {
-	struct resource key = { .kind = KCMP_FILE, .pid = pid,
-	    .fd = (unsigned long)fd };
-	struct statx sx;
+	const struct resource key = { .kind = KCMP_FILE, .pid = pid,
+	    .fd = (unsigned long)o->fd, .dev = o->dev, .ino = o->ino };
 
-	if (fd_see(pid, fd, &sx) == -1)
-		return errstr_sys("/proc/%d/fd/%d", pid, fd);
-	key.dev = statx_dev(&sx);
-	key.ino = sx.stx_ino;
-	*r = (struct fdref){ fd, sx.stx_mode, resource_get(f, &key) };
+	*r = (struct fdref){ o->fd, o->mode, resource_get(f, &key) };
 	if (r->file == NULL)
 		return -1;
 	if (r->file->id != 0)
 		return 0;
 	r->file->id = ++f->nfile;
 	return 1;
+}
+
+/*
+ * Likewise, for descriptor fd of thread pid, which is examined first.
+ */
+int
+resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
+{
+	struct openfile o = { .fd = fd };
+	struct statx sx;
+
+	if (fd_see(pid, fd, &sx) == -1)
+		return errstr_sys("/proc/%d/fd/%d", pid, fd);
+	o.mode = sx.stx_mode;
+	o.dev = statx_dev(&sx);
+	o.ino = sx.stx_ino;
+	return resource_file(f, pid, &o, r);
 }
 
 /*

@@ -12,31 +12,27 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-struct survey {
-	struct files	*files;
-	struct fdset	*set;
-};
-
 /*
- * Add descriptor fd to the set of arg, a struct survey. Skip a descriptor that
- * no longer exists or that we may not examine. Return 0, or -1 with errstr set
- * on other errors.
+ * Add the descriptors of process p, which were listed when it was stopped, to
+ * set. Skip those whose files could not be examined. Return 0, or -1 with
+ * errstr set.
  */
 static int
-survey_fd(void *arg, long fd)
+survey_proc(struct files *f, const struct lproc *p, struct fdset *set)
 {
-	struct survey *s = arg;
-	struct fdset *set = s->set;
+	const struct openfile *o;
 
-	if (VEC_ROOM(set->v, set->n) == -1)
-		return -1;
-	if (resource_fd(s->files, set->pid, (int)fd, &set->v[set->n]) == -1)
-		return proc_islost(errno) ? -1 : 0;
-	set->n++;
+	set->pid = p->mmtid;
+	for (o = p->task.open; o < p->task.open + p->task.nopen; o++) {
+		if (o->mode == 0)
+			continue;
+		if (VEC_ROOM(set->v, set->n) == -1 || resource_file(f,
+		    set->pid, o, &set->v[set->n]) == -1)
+			return -1;
+		set->n++;
+	}
 	return 0;
 }
-
-CMP(fdref_cmp, struct fdref, fd)
 
 /*
  * List the descriptors of all processes of l. If several processes share a
@@ -45,7 +41,6 @@ CMP(fdref_cmp, struct fdref, fd)
 static int
 files_survey(struct live *l)
 {
-	struct survey s;
 	struct files *f;
 	struct lproc *p;
 	size_t n;
@@ -62,13 +57,8 @@ files_survey(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip || p->mmtid == 0)
 			continue;
-		s.files = f;
-		s.set = &f->set[f->nset++];
-		s.set->pid = p->mmtid;
-		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1)
-			live_warn(l, "process %d: some of its open files are "
-			    "missing: %s", p->pid, snap_errstr());
-		SORT(s.set->v, s.set->n, fdref_cmp);
+		if (survey_proc(f, p, &f->set[f->nset++]) == -1)
+			return -1;
 	}
 	if (l->opts.move)
 		tcphold_begin(l);
@@ -137,10 +127,11 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)
 {
+	const struct file *f = filelist_find(rec, name);
 	struct statx sx;
 	char path[64], file[32], *link;
 
-	link = proc_link(p->mmtid, 0, name);
+	link = f == NULL ? NULL : strndup((const char *)f->data, f->len);
 	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
 	snprintf(file, sizeof file, "%s-deleted", name);
 	if (link != NULL && path_isdeleted(link) && statx(AT_FDCWD, path,
