@@ -147,10 +147,12 @@ read_stream(struct reader *r)
 }
 
 /*
- * Apply the Linux record of each process to that process.
+ * Apply the Linux record of each process to that process. With o->salvage,
+ * report invalid records, except those of the first "whole" moments: these
+ * were not damaged.
  */
 static int
-reader_apply(struct reader *r)
+reader_apply(struct reader *r, uint64_t whole)
 {
 	struct proc *p;
 	size_t i;
@@ -160,7 +162,7 @@ reader_apply(struct reader *r)
 		if (linuxrec_apply(p) == 0)
 			continue;
 		errstr_wrap("%s: process %" PRIu64, r->in->name, p->pid);
-		if (!r->o->salvage)
+		if (!r->o->salvage || p->pid / EARLY_PID < whole)
 			return -1;
 		salvage_say(r, "%s", snap_errstr());
 	}
@@ -168,13 +170,21 @@ reader_apply(struct reader *r)
 }
 
 /*
- * Return true if s has the mark of a whole moment of a series.
+ * Return the number of whole moments of s: a mark ends each of them.
  */
-static bool
-has_moment(const struct snap *s)
+static uint64_t
+moments_whole(struct snap *s)
 {
-	return PSEEK(s->proc, s->nproc, proc_ismark(x) &&
-	    proc_file(x, "proc") != NULL) != NULL;
+	uint64_t n, num;
+	struct proc *p;
+	char line[32];
+
+	for (n = 0;; n++)
+		if ((p = snap_find(s, (n + 1) * EARLY_PID - 1)) == NULL ||
+		    !linuxrec_line(proc_record(p), MOMENT_FILE, line,
+		    sizeof line) || sscanf(line, "%" SCNu64, &num) != 1 ||
+		    num != n + 1)
+			return n;
 }
 
 /*
@@ -216,6 +226,7 @@ snap6_read(struct input *in, const struct readopts *o)
 	struct reader r = { .in = in, .o = o == NULL ? &none : o,
 	    .memend = UINT64_MAX };
 	struct readopts rest = *r.o;
+	uint64_t whole = 0;
 	bool failed;
 	int rc;
 
@@ -227,8 +238,10 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (r.o->store != NULL)
 		r.o->store->snap = r.snap;
 	rc = read_stream(&r);
+	if (rc == -1 && r.fault.cut && !r.o->salvage && !r.o->partial)
+		whole = moments_whole(r.snap);
 	failed = rc == -1 && r.snap->nproc > 0 && (r.o->salvage ||
-	    r.o->partial || (r.fault.cut && has_moment(r.snap)));
+	    r.o->partial || whole > 0);
 	if (failed && r.o->salvage) {
 		salvage_begun(&r);
 		rc = 0;
@@ -242,7 +255,7 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (rc == 0 && r.spool)
 		rc = spool_finish(r.src);
 	if (rc == 0)
-		rc = reader_apply(&r);
+		rc = reader_apply(&r, whole);
 	if (rc == 0 && r.o->salvage)
 		rc = salvage_snap(&r, failed);
 	damage_free(&r.damage);
