@@ -389,18 +389,16 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 {
-	uint64_t bad;
+	uint64_t bad;	/* the next page that cannot be referred to */
 	size_t i;
 
-	bad = first;
-	if (first < all)
-		bad = n <= all - first ? UINT64_MAX : all;
+	bad = first < all ? all : first;
 	if (x->ncut > 0) {
 		i = BISECT_WHILE(k, x->ncut, x->cut[k] < first);
-		if (i < x->ncut && x->cut[i] < bad && x->cut[i] - first < n)
+		if (i < x->ncut && x->cut[i] < bad)
 			bad = x->cut[i];
 	}
-	if (bad == UINT64_MAX)
+	if (n <= bad - first)
 		return 0;
 	return errstr_set("a reference to raw page %" PRIu64
 	    ", which is not an earlier full page", bad);
