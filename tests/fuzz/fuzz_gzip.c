@@ -10,11 +10,160 @@
 
 enum { MOST = 1 << 22 };	/* bytes that are looked at */
 
+#ifdef LIBFUZZER
+#include "fuzz_mutate.h"
+#include "io/gzip/gzip.h"
+
+enum { MEMBERS = 200 };		/* of an input that are changed */
+
+static struct {
+	const uint8_t	*at[MEMBERS];
+	struct gzhead	 h[MEMBERS];
+	size_t		 n;
+} members;
+
+/*
+ * Find the members of a stream of ours; what follows them begins at the length
+ * that is returned.
+ */
+static size_t
+members_get(const uint8_t *p, size_t n)
+{
+	struct gzhead h;
+	size_t at;
+
+	members.n = 0;
+	for (at = 0; members.n < MEMBERS && n - at >= MIN_GZIP &&
+	    gzip_head(p + at, &h) == 1 && h.len <= n - at; at += h.len) {
+		members.at[members.n] = p + at;
+		members.h[members.n++] = h;
+	}
+	return at;
+}
+
+/*
+ * Append to b members with the n bytes at raw: one, or two.
+ */
+static void
+member_add(struct buf *b, const uint8_t *raw, size_t n)
+{
+	static uint8_t out[GZIP_ROOM];
+	static z_stream z;
+	size_t part;
+
+	if (z.state == NULL && gzip_packer(&z) == -1)
+		return;
+	part = n > 1 && mutate_pick(3) == 0 ? 1 + mutate_pick(n - 1) : n;
+	buf_add(b, out, gzip_pack(&z, raw, part, out));
+	if (part < n)
+		buf_add(b, out, gzip_pack(&z, raw + part, n - part, out));
+}
+
+/*
+ * Append to b member i with other contents, or with none.
+ */
+static void
+member_change(struct buf *b, size_t i)
+{
+	static uint8_t raw[GZIP_RAW];
+	static z_stream z;
+	const struct gzhead *h = &members.h[i];
+	size_t n = h->raw;
+
+	if (z.state == NULL)
+		inflateInit2(&z, -MAX_WBITS);
+	if (h->head != GZIP_HEAD || gzip_unpack(&z, members.at[i], h, raw) ==
+	    -1) {
+		buf_add(b, members.at[i], h->len);
+		return;
+	}
+	if (mutate_pick(2) == 0)
+		n = mutate_text(raw, n, sizeof raw);
+	else if (mutate_pick(8) == 0)	/* noise, which is stored */
+		for (n = 0; n < 70000; n++)
+			raw[n] = (uint8_t)mutate_random();
+	member_add(b, raw, n);
+}
+
+/*
+ * Append to b an empty member that lists the members in b, as ours do.
+ */
+static void
+list_add(struct buf *b)
+{
+	static uint8_t out[GZIP_TABLE + 4 * MEMBERS];
+	struct buf lens = { 0 };
+	uint8_t len[4];
+	size_t i;
+
+	(void)members_get(b->data, b->len);
+	for (i = 0; i < members.n; i++) {
+		num_put(len, members.h[i].len + (mutate_pick(200) == 0), 4);
+		buf_add(&lens, len, sizeof len);
+	}
+	if (members.n >= GZIP_MANY)
+		buf_add(b, out, gzip_list(&lens, out));
+	buf_free(&lens);
+}
+
+/*
+ * Change, drop or double one of the members of the stream at p. Append all to
+ * b, and the other bytes of the stream.
+ */
+static void
+members_mutate(struct buf *b, const uint8_t *p, size_t n)
+{
+	size_t end = members_get(p, n), i, k, which, times, op;
+
+	which = mutate_pick(members.n);
+	op = mutate_pick(4);
+	for (i = 0; i < members.n; i++) {
+		times = i != which || op > 1 ? 1 : op == 0 ? 0 :
+		    mutate_pick(4) == 0 ? 20 : 2;
+		for (k = 0; k < times; k++)
+			if (i == which && op == 2)
+				member_change(b, i);
+			else
+				buf_add(b, members.at[i], members.h[i].len);
+		if (i == which && op == 3 && !b->failed)
+			num_put(b->data + b->len - members.h[i].len +
+			    (mutate_pick(2) ? 16 : 20), members.h[i].len +
+			    mutate_pick(65) - 32, 4);
+		if (i + 2 == members.n && members.h[i + 1].raw == 0 &&
+		    mutate_pick(2) == 0) {
+			list_add(b);
+			break;
+		}
+	}
+	buf_add(b, p + end, n - end);
+}
+
+/*
+ * Change the members of a stream, with their lengths and sums.
+ */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
+{
+	struct buf b = { 0 };
+	size_t r;
+
+	mutate_seed(seed);
+	if (mutate_pick(8) == 0 || (members_get(p, n), members.n == 0))
+		return LLVMFuzzerMutate(p, n, max);
+	members_mutate(&b, p, n);
+	r = b.failed || b.len > max ? 0 : b.len;
+	if (r > 0)
+		memcpy(p, b.data, r);
+	buf_free(&b);
+	return r > 0 ? r : LLVMFuzzerMutate(p, n, max);
+}
+#endif
+
 /*
  * Read a stream to its end: its bytes, as many as are looked at.
  */
 static int
-gzip_read(struct input *in, struct buf *b)
+gzip_all(struct input *in, struct buf *b)
 {
 	size_t n;
 
@@ -52,12 +201,12 @@ check_gzip(const uint8_t *data, size_t n)
 	int fd, rc;
 
 	MUST((in = input_memory("memory", data, n)) != NULL);
-	rc = gzip_read(in, &a);
+	rc = gzip_all(in, &a);
 	input_close(in);
 	fd = memory_file(data, n);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST((in = input_open(path)) != NULL);
-	MUST(gzip_read(in, &b) == rc);
+	MUST(gzip_all(in, &b) == rc);
 	MUST(a.len == b.len);
 	MUST(a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 	if (rc == 0 && a.len < MOST && in->size != UINT64_MAX &&

@@ -8,6 +8,59 @@
 #include "model.h"
 #include "record/record.h"
 
+#ifdef LIBFUZZER
+#define FUZZ_OWN_MUTATOR
+#include "fuzz_items.h"
+
+/*
+ * Change a file of the record, or its first line, and put the record together
+ * with right lengths: its new length, or 0 if it is not a record.
+ */
+static size_t
+record_mutate(uint8_t *p, size_t n, size_t max)
+{
+	static struct items l;
+	struct buf b = { 0 };
+	struct item *rec;
+	size_t i, k;
+
+	l.n = l.used = 0;
+	rec = items_add(&l, ITEM_DATA, 1);
+	rec->data = p;
+	rec->n = n;
+	stream_linux(&l, rec);
+	for (k = mutate_pick(3) + 1; k > 0 && rec->kind == ITEM_LINUX; k--) {
+		i = mutate_pick(l.n);
+		if (i == 0)
+			item_bytes(&l, &rec->data, &rec->n);
+		else if (mutate_pick(5) == 0)
+			items_move(&l, i);
+		else
+			item_change(&l, &l.v[i]);
+	}
+	if (rec->kind == ITEM_LINUX) {
+		buf_add(&b, rec->data, rec->n);
+		buf_puts(&b, "\n");
+		(void)items_parts(&l, 0, &b);
+	}
+	n = b.failed || b.len > max ? 0 : b.len;
+	if (n > 0)
+		memcpy(p, b.data, n);
+	buf_free(&b);
+	return n;
+}
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
+{
+	size_t r;
+
+	mutate_seed(seed);
+	r = record_mutate(p, n, max);
+	return r > 0 ? r : LLVMFuzzerMutate(p, n, max);
+}
+#endif
+
 static void
 check_name(const char *s)
 {

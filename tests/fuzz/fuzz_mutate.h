@@ -172,4 +172,71 @@ mutate_binary(uint8_t *p, size_t n, size_t max)
 	return n;
 }
 
+/*
+ * Read the number of variable length at *at, and advance *at past it. Return
+ * false if it does not end before n.
+ */
+static __attribute__((unused)) bool
+varint_get(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
+{
+	unsigned int shift;
+
+	for (*v = 0, shift = 0; *at < n && shift < 64; shift += 7) {
+		*v |= (uint64_t)(p[*at] & 0x7f) << shift;
+		if ((p[(*at)++] & 0x80) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Store v as a number of variable length: the number of its bytes.
+ */
+static __attribute__((unused)) size_t
+varint_put(uint8_t *p, uint64_t v)
+{
+	size_t n;
+
+	for (n = 0; v > 0x7f; v >>= 7)
+		p[n++] = (uint8_t)(v | 0x80);
+	p[n++] = (uint8_t)v;
+	return n;
+}
+
+/*
+ * Change one of the numbers of variable length of which a buffer consists, or
+ * drop or double it.
+ */
+static __attribute__((unused)) size_t
+mutate_varint(uint8_t *p, size_t n, size_t max)
+{
+	uint8_t room[10];
+	size_t from, to;
+	uint64_t v;
+
+	if (n == 0)
+		return n;
+	for (from = mutate_pick(n); from > 0 && p[from - 1] & 0x80; from--)
+		continue;
+	to = from;
+	if (!varint_get(p, n, &to, &v))
+		return LLVMFuzzerMutate(p, n, max);
+	switch (mutate_pick(8)) {
+	case 0:
+		return mutate_put(p, n, max, from, to, NULL, 0);
+	case 1:
+		to = from;
+		break;
+	case 2:
+		v = mutate_number();
+		break;
+	case 3:
+		v = mutate_pick(64);
+		break;
+	default:
+		v += mutate_pick(9) - 4;
+	}
+	return mutate_put(p, n, max, from, to, room, varint_put(room, v));
+}
+
 #endif

@@ -22,30 +22,6 @@ struct field {
 	int	 type;
 };
 
-static bool
-varint_get(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
-{
-	unsigned int shift;
-
-	for (*v = 0, shift = 0; *at < n && shift < 64; shift += 7) {
-		*v |= (uint64_t)(p[*at] & 0x7f) << shift;
-		if ((p[(*at)++] & 0x80) == 0)
-			return true;
-	}
-	return false;
-}
-
-static size_t
-varint_put(uint8_t *p, uint64_t v)
-{
-	size_t n;
-
-	for (n = 0; v > 0x7f; v >>= 7)
-		p[n++] = (uint8_t)(v | 0x80);
-	p[n++] = (uint8_t)v;
-	return n;
-}
-
 /*
  * The fields of a message: how many, 0 where it is none.
  */

@@ -103,8 +103,9 @@ stream_damage(int fd, const uint8_t *damage, bool *sums)
 	size = (uint64_t)st.st_size;
 	MUST(pread(fd, byte, TRAILER_END, st.st_size - TRAILER_END) ==
 	    TRAILER_END);
+	/* with a process 0 there is none */
+	*sums = trailer_ends(byte, TRAILER_END);
 	body = size - num_get(byte, 8);
-	*sums = true;
 	for (i = 0; i < DAMAGES; i++) {
 		v = num_get(damage + 2 * i, 2);
 		at = v * size >> 16;

@@ -9,6 +9,106 @@
 #include "io/io.h"
 #include "model.h"
 
+#ifdef LIBFUZZER
+#define FUZZ_OWN_MUTATOR
+#include "fuzz_items.h"
+
+/*
+ * Change a file of a trailer. The index consists of numbers.
+ */
+static void
+file_mutate(struct items *l, struct item *it)
+{
+	uint8_t *room;
+	size_t i;
+
+	if (it->namelen != 5 || memcmp(it->name, "index", 5) != 0) {
+		item_bytes(l, &it->data, &it->n);
+		return;
+	}
+	if ((room = items_room(l, it->n + 64)) == NULL)
+		return;
+	memcpy(room, it->data, it->n);
+	it->data = room;
+	for (i = mutate_pick(3) + 1; i > 0; i--)
+		it->n = mutate_varint(room, it->n, it->n + 64);
+}
+
+/*
+ * Append to b the trailer in the len bytes at p, changed. Its end states its
+ * length. moved is by how much the stream before it has grown.
+ */
+static void
+trailer_mutate(struct buf *b, const uint8_t *p, size_t len, size_t moved)
+{
+	static struct items l;
+	struct buf files = { 0 };
+	const size_t start = b->len;
+	char before[80];
+	uintmax_t records, bytes;
+	size_t at = 0, i;
+
+	l.n = l.used = 0;
+	if (!stream_record(&l, p, len, &at) || l.v[0].kind != ITEM_LINUX ||
+	    l.n < 2) {
+		buf_add(b, p, len);
+		return;
+	}
+	if (moved == 0)
+		file_mutate(&l, &l.v[1 + mutate_pick(l.n - 1)]);
+	else {
+		snprintf(before, sizeof before, "%.*s", (int)l.v[1].n,
+		    l.v[1].data);
+		if (sscanf(before, "%ju %ju", &records, &bytes) != 2)
+			records = bytes = 0;
+		l.v[1].n = (size_t)snprintf(before, sizeof before,
+		    "%ju %ju\n", records, bytes + moved);
+		l.v[1].data = (const uint8_t *)before;
+	}
+	if (mutate_pick(16) == 0)
+		items_move(&l, 1 + mutate_pick(l.n - 1));
+	buf_add(&files, l.v[0].data, l.v[0].n);
+	buf_puts(&files, "\n");
+	(void)items_parts(&l, 0, &files);
+	buf_printf(b, "%11d proc\n%11zu ", 0, files.len);
+	buf_add(b, files.data, files.len);
+	i = b->len - start;
+	if (!b->failed && i >= TRAILER_END)
+		num_put(b->data + b->len - TRAILER_END, i, 8);
+	buf_free(&files);
+}
+
+/*
+ * Change the trailer of a stream, or what precedes it; sum_again() makes the
+ * sums right.
+ */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
+{
+	struct buf b = { 0 };
+	size_t len, body, r;
+	uint8_t *s;
+
+	mutate_seed(seed);
+	if (n < TRAILER_END || !trailer_ends(p, n) ||
+	    (len = (size_t)num_get(p + n - TRAILER_END, 8)) > n ||
+	    mutate_pick(16) == 0 || (s = malloc(max)) == NULL)
+		return LLVMFuzzerMutate(p, n, max);
+	r = body = n - len;
+	memcpy(s, p, body);
+	if (mutate_pick(4) == 0 && (r = stream_mutate(s, body, max)) == 0)
+		r = body;
+	buf_add(&b, s, r);
+	free(s);
+	trailer_mutate(&b, p + body, len, r - body);
+	r = b.failed || b.len > max ? 0 : b.len;
+	if (r > 0)
+		memcpy(p, b.data, r);
+	buf_free(&b);
+	return r > 0 ? r : LLVMFuzzerMutate(p, n, max);
+}
+#endif
+
 /*
  * Give a stream the sums that it should have, as far as it has any: that of
  * its first megabyte, and that of the trailer.
