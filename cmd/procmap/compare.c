@@ -114,16 +114,18 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 static void
 rows_same(struct figure *f)
 {
-	const struct pagespan *p, *end = f->pages.v + f->pages.n;
+	const struct pagelist *l = &f->pages;
+	const struct pagespan *p;
 	struct row *r;
-	size_t i;
+	size_t i, k;
 
-	for (i = 0, p = f->pages.v; i < f->n; i++) {
+	for (i = k = 0; i < f->n; i++) {
 		r = &f->row[i];
 		r->same = *r->note == '\0';
-		while (p < end && p->end <= r->start)
-			p++;
-		for (; p < end && p->start < r->end; p++) {
+		while (k < l->n && l->v[k].end <= r->start)
+			k++;
+		for (; k < l->n && l->v[k].start < r->end; k++) {
+			p = &l->v[k];
 			if (p->kind == PAGES_CHANGED || p->kind == PAGES_NEW ||
 			    p->kind == PAGES_GONE)
 				r->same = false;
