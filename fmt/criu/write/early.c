@@ -62,6 +62,7 @@ early_new(struct criuout *out, struct proc *p)
 	    (o->map = mem_new(1, sizeof *o->map)) == NULL)
 		goto fail;
 	o->proc = p;
+	o->reads = p;
 	o->id = (uint32_t)out->nearly + 1;
 	o->map->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	snprintf(name, sizeof name, "pages-%u.img", o->id);
@@ -93,7 +94,7 @@ entry_add(struct pagemap *m, const struct pages *e)
 
 /*
  * Return the early object for memory im, which is being read, or NULL if there
- * is none.
+ * is none, or if it has the memory of a later copy.
  */
 static struct object *
 early_object(struct criuout *out, const struct image *im)
@@ -105,6 +106,10 @@ early_object(struct criuout *out, const struct image *im)
 	if (o == NULL || o->proc->pid % EARLY_PID != im->proc->pid % EARLY_PID)
 		o = early_find(out, im->proc);
 	if (o != NULL && o->reads != im->proc) {
+		/* the process itself, with number 0, follows all copies */
+		if (o->reads->pid / EARLY_PID - 1 >=
+		    im->proc->pid / EARLY_PID - 1)
+			return NULL;
 		o->was = o->reads;
 		o->reads = im->proc;
 		o->done = 0;
@@ -143,13 +148,11 @@ early_put(struct criuout *out, const struct image *im, uint64_t addr,
 	struct object *o = early_object(out, im);
 	const struct pages *e;
 
-	if (o == NULL && (!is_first(im->proc) || im->kind != IMAGE_MEM))
+	if (o == NULL && (im->kind != IMAGE_MEM || !is_first(im->proc) ||
+	    early_find(out, im->proc) != NULL))
 		return 0;
-	if (o == NULL) {
-		if ((o = early_new(out, im->proc)) == NULL)
-			return -1;
-		o->reads = im->proc;
-	}
+	if (o == NULL && (o = early_new(out, im->proc)) == NULL)
+		return -1;
 	if (len != KB || addr % KB != 0 || addr < o->done)
 		return 0;
 	if (is_first(im->proc) && early_add(o, addr) == -1)
@@ -192,8 +195,7 @@ early_ready(struct criuout *out)
 static bool
 is_early(const struct criuout *out, const struct source *src)
 {
-	return src != NULL &&
-	    PSEEK(out->early, out->nearly, x->src == src) != NULL;
+	return PSEEK(out->early, out->nearly, x->src == src) != NULL;
 }
 
 /*

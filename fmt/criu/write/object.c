@@ -72,8 +72,10 @@ object_entry(struct object *o, uint64_t addr)
 			return p;
 	}
 	o->hint = pagemap_behind(o->map, addr);
+	if (o->hint >= o->map->n)
+		return NULL;
 	p = &o->map->v[o->hint];
-	return o->hint < o->map->n && p->addr <= addr ? p : NULL;
+	return p->addr <= addr ? p : NULL;
 }
 
 /*
