@@ -1613,6 +1613,7 @@ test_malformed(void **state)
 		{ "brk", "1\n2\n", "process 7: brk: line 1" },
 		{ "brk", "1", "process 7: brk: expected lines of text" },
 		{ "sigaltstack", "0 0\n", "process 7: sigaltstack: line 1" },
+		{ "rseq", "1\n", "process 7: rseq: line 1" },
 		{ "sigaction", "1 0 0 0 0\n3 0 0 0 0\n",
 		    "process 7: sigaction: line 2" },
 		{ "itimers", "real 1 2\n", "process 7: itimers: line 1" },
