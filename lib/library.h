@@ -617,6 +617,7 @@ struct core;
 
 struct core	*core_new(struct snap *s, struct proc *p);
 struct core	*minidump_new(struct snap *s, struct proc *p);
+struct core	*minidump_full(struct snap *s, struct proc *p);
 void		 core_free(struct core *c);
 uint64_t	 core_size(const struct core *c);
 size_t		 core_left(const struct core *c);

@@ -8,7 +8,7 @@
 
 static struct sources sources;
 static struct joining joining = { .from = &sources };
-static bool reverse, minidump;
+static bool reverse, minidump, full;
 static struct progress progress;
 
 struct chosen {			/* a process for which a core is made */
@@ -43,8 +43,8 @@ fail_process(const struct chosen *all, size_t n)
 static int
 write_one(const struct chosen *c, const char *path)
 {
-	return core_write(minidump ? minidump_new : core_new, c->snap, c->proc,
-	    path, joining.verbose, &progress);
+	return core_write(full ? minidump_full : minidump ? minidump_new :
+	    core_new, c->snap, c->proc, path, joining.verbose, &progress);
 }
 
 /*
@@ -154,6 +154,7 @@ cores_of_snaps(const char *path)
 
 static const struct opt opts[] = {
 	MOMENT_OPTION(sources),
+	{ 'a', "all", NULL, "with -m: all memory", .flag = &full },
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
@@ -177,8 +178,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to ELF cores, or back, or to minidumps.",
 	.synopsis = (const char *const[]){
-		"[-mv] [-@ moment] [-c group] [-o core] [-p pid|name]",
-		"         [file | pid | name ...]",
+		"[-m [-a]] [-v] [-@ moment] [-c group] [-o core]",
+		"         [-p pid|name] [file | pid | name ...]",
 		"-r [-vz] [-@ moment] [-c group] [-e exe] [-o file]",
 		"         [-p pid|name] [file | pid | name ...]",
 		NULL
@@ -195,7 +196,8 @@ main(int argc, char *argv[])
 
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
-	if (reverse ? minidump : joining.exe != NULL || joining.compress)
+	if ((full && !minidump) || (reverse ? minidump : joining.exe != NULL ||
+	    joining.compress))
 		options_misuse(&cmdline);
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);

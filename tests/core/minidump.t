@@ -45,6 +45,19 @@ is "$(registers "$tmp/dump" | wc -l)" 18 "registers of a thread"
 is "$(registers "$tmp/dump")" "$(registers "$tmp/core")" "those of the core"
 "$BUILD/snapcore" -m "$tmp/snap" | cmp - "$tmp/dump"
 ok $? "through a pipe"
+# With all memory.
+"$BUILD/snapcore" -m -a -o "$tmp/full" "$tmp/snap"
+is "$?" 0 "a full minidump is written"
+try "the frames are those of the core" diff <(frames "$tmp/full") "$tmp/dumped"
+# lldb reads other memory from the mapped files
+at=0x$(sed -n '/heap/s/-.*//p' "/proc/$pid/maps")
+bytes() {
+	see "$1" "memory read -s1 -c64 $at" | grep '^0x'
+}
+is "$(bytes "$tmp/full")" "$(bytes "$tmp/core")" "memory is that of the core"
+is "$(bytes "$tmp/dump" | wc -l)" 0 "which a small minidump lacks"
+"$BUILD/snapcore" -a -o "$tmp/none" "$tmp/snap" 2>/dev/null
+is "$?" 2 "a core has all memory anyway"
 "$BUILD/snapcore" -m -r -o "$tmp/none" "$tmp/core" 2>/dev/null
 is "$?" 2 "no minidump is read"
 
@@ -62,4 +75,4 @@ if command -v gdb >/dev/null; then
 else
 	skip "the signal that ended it" "no gdb"
 fi
-finish 10
+finish 15

@@ -265,7 +265,7 @@ core_layout(struct core *c, const struct corethreads *t, struct snap *s,
 	c->part = l.part;
 	c->npart = l.npart;
 	l.part = NULL;
-	rc = core_holes(c);
+	rc = 0;
 out:
 	free(l.load);
 	free(l.part);
@@ -287,7 +287,7 @@ core_build(struct snap *s, struct proc *p, core_layout_fn *layout)
 	if ((c = mem_new(1, sizeof *c)) == NULL)
 		return NULL;
 	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
-	    layout(c, &t, s, p, &v) == -1) {
+	    layout(c, &t, s, p, &v) == -1 || core_holes(c) == -1) {
 		errstr_wrap("process %ju", (uintmax_t)p->pid);
 		core_free(c);
 		c = NULL;

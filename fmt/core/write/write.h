@@ -1,6 +1,6 @@
 /*
  * Shared by the files that write an ELF core (layout.c, load.c, note.c,
- * thread.c, arch.c) or a minidump (minidump.c).
+ * thread.c, arch.c) or a minidump (minidump.h).
  */
 #ifndef CORE_WRITE_H
 #define CORE_WRITE_H
