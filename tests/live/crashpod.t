@@ -15,6 +15,22 @@ print(*(d["kind"] for d in yaml.safe_load_all(open(sys.argv[1]))))' "$yaml")" \
 else
 	skip "the file is YAML" "no module yaml"
 fi
+if kubectl kustomize --help >/dev/null 2>&1; then
+	mkdir "$tmp/mine"
+	cp "$yaml" "$tmp/mine"
+	sed -n '/^# There is no Helm/,/^[^#]/s/^#	//p' "$yaml" \
+	    >"$tmp/mine/kustomization.yaml"
+	awk '/^---/ { part = "" } { part = part $0 "\n" }
+	    /^kind: ConfigMap/ { on = 1 }
+	    on && /^  store:/ { sub(/store:crashes/, "store:mine", part)
+		printf "%s", part; exit }' "$yaml" | sed 1d \
+	    >"$tmp/mine/values.yaml"
+	kubectl kustomize "$tmp/mine" >"$tmp/made" 2>"$tmp/err"
+	is "$? $(grep -cE 'store: store:mine|image: REGISTRY/snapcrash$' \
+	    "$tmp/made") $(cat "$tmp/err")" "0 2 " "values in other files"
+else
+	skip "values in other files" "no kubectl"
+fi
 case $BUILD in
 *asan | *cover) lacks="objects need shared libraries" ;;
 esac
@@ -27,7 +43,7 @@ fi
 why=${lacks-$(handler_lacks)}
 if [ -n "$why" ]; then
 	skip "a node" "$why" 9
-	finish 10
+	finish 11
 fi
 handler_begin
 snapcrash_begin
@@ -109,4 +125,4 @@ is "$? $(cat "$proc/core_pattern")" "0 $was" \
     "the previous handler is back when the container ends"
 find "$top/kubepods.slice" -depth -type d -exec rmdir {} +
 rm -rf "$store"
-finish 10
+finish 11
