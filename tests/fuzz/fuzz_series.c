@@ -186,7 +186,8 @@ check_series(const uint8_t *data, size_t n)
 }
 
 /*
- * Write the processes of s as moment n. They get their IDs back afterwards.
+ * Write the processes of s as moment n. They keep the IDs of the moment, because
+ * later pages refer to them.
  */
 static void
 moment_write(struct snap6 *w, struct snap *s, unsigned int n)
@@ -200,8 +201,6 @@ moment_write(struct snap6 *w, struct snap *s, unsigned int n)
 		MUST(snap6_put(w, s->proc[i]) == 0);
 	}
 	MUST(snap6_pause(w, n, s->header, "amd64") == 0);
-	for (i = 0; i < s->nproc; i++)
-		s->proc[i]->pid -= add;
 }
 
 /*
@@ -228,8 +227,7 @@ path_remove(void)
 }
 
 /*
- * Write a series of two snapshots, the second one twice, and read its moments.
- * The pages of the first are then those in the file.
+ * Write a series of two snapshots, and read its moments.
  */
 static void
 check_pair(struct snap *s[2])
@@ -253,13 +251,12 @@ check_pair(struct snap *s[2])
 	moment_write(w, s[0], 1);
 	moment_write(w, s[1], 2);
 	MUST(snap6_retire(w, s[0]) == 0);
-	moment_write(w, s[1], 3);
 	(void)snap6_end(w, false);
 	MUST(output_commit(out) == 0);
-	for (i = 1; i <= 3; i++) {
+	for (i = 1; i <= 2; i++) {
 		MUST((t = moment_read(path, i)) != NULL);
-		MUST(t->moments == 3);
-		MUST(procs_sum(t) == sum[i > 1]);
+		MUST(t->moments == 2);
+		MUST(procs_sum(t) == sum[i - 1]);
 		snap_free(t);
 	}
 }
