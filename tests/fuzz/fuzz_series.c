@@ -186,8 +186,8 @@ check_series(const uint8_t *data, size_t n)
 }
 
 /*
- * Write the processes of s as moment n. They keep the IDs of the moment, because
- * later pages refer to them.
+ * Write the processes of s as moment n. They keep the IDs of the moment: later
+ * pages refer to them.
  */
 static void
 moment_write(struct snap6 *w, struct snap *s, unsigned int n)
