@@ -65,7 +65,7 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 	int rc;
 
 	memset(im, 0, sizeof *im);
-	im->news = dir->news;
+	im->unknown = dir->unknown;
 	if ((rc = imgdir_input(dir, name, &im->in)) != 1)
 		return rc;
 	return criuimg_magic(im, magic) == -1 ? -1 : 1;
@@ -86,23 +86,23 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 }
 
 static bool
-was_told(const struct imgnews *w, const struct imgfield *u)
+was_reported(const struct imgunknown *w, const struct imgfield *u)
 {
 	size_t i;
 
 	for (i = 0; w != NULL && i < w->n; i++)
-		if (w->told[i].d == u->d && w->told[i].tag == u->tag)
+		if (w->field[i].d == u->d && w->field[i].tag == u->tag)
 			return true;
 	return false;
 }
 
 /*
- * Find a field of m, or of a message in m, that criu.proto does not list, and
- * that w, if it is not NULL, was not told of. Set *u to it. Return true if
- * there is one.
+ * Find a field of m, or of a message in m, that criu.proto does not list. If w
+ * is not NULL, skip fields that were reported. Set *u to the field. Return true
+ * if there is one.
  */
 static bool
-field_unknown(const ProtobufCMessage *m, const struct imgnews *w,
+field_unknown(const ProtobufCMessage *m, const struct imgunknown *w,
     struct imgfield *u)
 {
 	const ProtobufCFieldDescriptor *f;
@@ -112,7 +112,7 @@ field_unknown(const ProtobufCMessage *m, const struct imgnews *w,
 	for (i = 0; i < m->n_unknown_fields; i++) {
 		*u = (struct imgfield){ m->descriptor,
 		    m->unknown_fields[i].tag };
-		if (!was_told(w, u))
+		if (!was_reported(w, u))
 			return true;
 	}
 	for (f = m->descriptor->fields; f < m->descriptor->fields +
@@ -134,20 +134,20 @@ field_unknown(const ProtobufCMessage *m, const struct imgnews *w,
 }
 
 /*
- * Report the fields of m, a message of im, that criu.proto does not list:
- * nothing but criu will use them. Report each field of a type of messages once.
+ * Warn of the fields of m, a message of im, that criu.proto does not list. Warn
+ * once for each field of a message type.
  */
 static void
-news_tell(const struct criuimg *im, const ProtobufCMessage *m)
+unknown_report(const struct criuimg *im, const ProtobufCMessage *m)
 {
-	struct imgnews *w = im->news;
+	struct imgunknown *w = im->unknown;
 
-	while (w != NULL && w->n < sizeof w->told / sizeof *w->told &&
-	    field_unknown(m, w, &w->told[w->n])) {
+	while (w != NULL && w->n < sizeof w->field / sizeof *w->field &&
+	    field_unknown(m, w, &w->field[w->n])) {
 		warn_tell(w->warn, w->arg, "%s: entry %zu: field %u of %s is "
 		    "unknown: it is kept for criu, and not used otherwise",
-		    im->in->name, im->entry, w->told[w->n].tag,
-		    w->told[w->n].d->short_name);
+		    im->in->name, im->entry, w->field[w->n].tag,
+		    w->field[w->n].d->short_name);
 		w->n++;
 	}
 }
@@ -196,7 +196,7 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		return criuimg_error(im, "cannot parse a %s message",
 		    d->short_name);
 	input_skip(im->in, 4 + (size_t)len);
-	news_tell(im, *out);
+	unknown_report(im, *out);
 	return 1;
 }
 

@@ -99,13 +99,13 @@ enum criu_fdtype { /* file types; see images/fdinfo.proto of criu */
 };
 
 /* imgstack.c */
-struct imgnews {		/* whom to tell of unknown fields */
+struct imgunknown {		/* reports of unknown fields */
 	warn_fn		 warn;
 	void		*arg;
 	struct imgfield {
 		const ProtobufCMessageDescriptor *d;
 		uint32_t	 tag;
-	}		 told[16]; /* fields that were told of */
+	}		 field[16]; /* fields that were reported */
 	size_t		 n;
 };
 
@@ -120,8 +120,8 @@ struct imgdir {			/* a directory of images */
 	struct tar	*tar;	/* borrowed; archive with the directory, or
 				   NULL */
 	char		*at; /* owned; path in the archive: "a/b/", or "" */
-	struct imgnews	*news;	/* borrowed; NULL: unknown fields are
-				   not reported */
+	struct imgunknown *unknown; /* borrowed; NULL: unknown fields are not
+				       reported */
 };
 
 struct imgsource {		/* a file, as a range of bytes of a source */
@@ -157,7 +157,7 @@ int		 imgtar_source(const struct imgdir *d, const char *name,
 struct criuimg {		/* an image being read */
 	struct input	*in;	/* owned */
 	size_t		 entry;	/* number of messages read so far */
-	struct imgnews	*news;	/* borrowed, or NULL */
+	struct imgunknown *unknown; /* borrowed, or NULL */
 };
 
 /* img.c */

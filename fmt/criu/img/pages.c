@@ -278,7 +278,7 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 	int rc;
 
 	rc = criuimg_open(&r.im, dir, name, CRIU_PAGEMAP);
-	r.im.news = NULL;	/* unknown fields are errors */
+	r.im.unknown = NULL;	/* unknown fields are errors */
 	if (rc == 1 && (pagemap_entries(&r) == -1 || pages_place(&r) == -1))
 		rc = -1;
 	criuimg_close(&r.im);

@@ -145,7 +145,7 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 	    NULL || criudir_slurp(r, name, &b) == -1)
 		return -1;
 	rc = criuimg_memory(&im, path, b.data, b.len, magic);
-	im.news = r->images->news;
+	im.unknown = r->images->unknown;
 	if (rc == 0)
 		rc = criuimg_next(&im, d, msg);
 	if (rc == 0)
