@@ -1,8 +1,9 @@
 /*
- * Choose a moment of a series: a stream with several moments of the same
- * processes (man6/snap.6). The process IDs in moment n, counted from 1, are
- * those of the processes plus (n - 1) * EARLY_PID. A process without memory,
- * the mark, follows the last process of a moment.
+ * The moments of a series, and the choice of one of them. A series is a stream
+ * with several moments of the same processes (man6/snap.6). The process IDs in
+ * moment n, counted from 1, are those of the processes plus
+ * (n - 1) * EARLY_PID. A process without memory, the mark, follows the last
+ * process of a moment.
  */
 #include "merge/merge.h"
 #include "model.h"
@@ -89,18 +90,23 @@ time_parse(const char *s)
 }
 
 /*
- * Return the index of the moment whose time of day is nearest to t, in seconds.
+ * Return the index of the moment of l whose time of day is nearest to t, in
+ * seconds.
  */
 static size_t
-moment_near(const struct instant *v, size_t n, long t)
+moment_near(const struct momentset *l, long t)
 {
 	enum { DAY = 24 * 3600 };
 	long apart, least = DAY;
 	size_t i, found = 0;
+	struct header h;
 	struct tm tm;
+	time_t at;
 
-	for (i = 0; i < n; i++) {
-		if (localtime_r(&v[i].time, &tm) == NULL)
+	for (i = 0; i < l->n; i++) {
+		header_parse(&h, l->v[i]->header);
+		at = h.timed ? (time_t)h.time : 0;
+		if (localtime_r(&at, &tm) == NULL)
 			continue;
 		apart = labs(tm.tm_hour * 3600L + tm.tm_min * 60 + tm.tm_sec -
 		    t);
@@ -114,64 +120,107 @@ moment_near(const struct instant *v, size_t n, long t)
 }
 
 /*
- * Return the index of moment chosen (struct readopts) of the n moments at v, or
- * -1 with errstr set.
+ * Return the index in l of the given moment, as struct readopts has it, or -1
+ * with errstr set. A snapshot that is not a series is its only moment.
  */
-static ssize_t
-moment_find(const struct instant *v, size_t n, const char *chosen)
+ssize_t
+momentset_find(const struct momentset *l, const char *moment)
 {
 	const char *bad;
 	long long num;
 	long t;
 
-	if (chosen == NULL || strcmp(chosen, "last") == 0)
-		return (ssize_t)n - 1;
-	if (strcmp(chosen, "first") == 0)
+	if (moment == NULL || strcmp(moment, "last") == 0)
+		return (ssize_t)l->n - 1;
+	if (strcmp(moment, "first") == 0)
 		return 0;
-	if ((t = time_parse(chosen)) != -1)
-		return (ssize_t)moment_near(v, n, t);
-	num = strtonum(chosen, 1, (long long)n, &bad);
+	if ((t = time_parse(moment)) != -1)
+		return (ssize_t)moment_near(l, t);
+	num = strtonum(moment, 1, (long long)l->n, &bad);
 	return bad == NULL ? (ssize_t)num - 1 : errstr_set("no moment \"%s\": "
-	    "the moments are 1 to %zu", chosen, n);
+	    "the moments are 1 to %zu", moment, l->n);
 }
 
 /*
- * Move the processes of moment i, counted from 0, to a new snapshot with their
- * own process IDs and the first line header. Return it, or NULL with errstr
- * set. s is left empty.
+ * Call o->note if the series l, whose whole is set, ends within a moment.
  */
-static struct snap *
-moment_move(struct snap *s, size_t i, const char *header)
+static void
+momentset_note(const struct momentset *l, const struct readopts *o)
+{
+	char *text;
+
+	if (l->whole->broken == NULL || o->note == NULL ||
+	    (text = str_printf("%s; the %zu moments before that are whole",
+	    l->whole->broken, l->n)) == NULL)
+		return;
+	o->note(o->arg, text);
+	free(text);
+}
+
+/*
+ * Add to l a snapshot without processes for the next of count moments of s. Its
+ * first line is header.
+ */
+static int
+momentset_add(struct momentset *l, struct snap *s, const char *header,
+    size_t count)
 {
 	struct snap *new;
-	struct proc *p;
-	bool *keep;
-	size_t k;
 
-	keep = mem_new(s->nproc + 1, sizeof *keep);
-	new = keep == NULL ? NULL : snap_new();
-	if (new == NULL || (new->header = str_dup(header)) == NULL)
-		goto fail;
+	if ((new = snap_new()) == NULL)
+		return -1;
+	if (VEC_ADD(l->v, l->n, new) == -1) {
+		snap_free(new);
+		return -1;
+	}
 	new->st = s->st;
 	new->verified = s->verified;
 	new->verified_index = s->verified_index;
 	new->damaged = s->damaged;
-	new->trailer_error = s->trailer_error;
-	s->trailer_error = NULL;
-	for (k = 0; k < s->nproc; k++) {
-		p = s->proc[k];
-		keep[k] = p->pid / EARLY_PID == i && !proc_ismark(p);
-		if (keep[k])
-			p->pid %= EARLY_PID;
+	new->moment = l->n;
+	new->moments = count;
+	new->whole = s;
+	return (new->header = str_dup(header)) == NULL ? -1 : 0;
+}
+
+/*
+ * Make *l of s, which l then owns, even on failure. Return 0, or -1 with errstr
+ * set.
+ */
+int
+momentset_make(struct momentset *l, struct snap *s, const struct readopts *o)
+{
+	struct instant *v;
+	size_t i, n;
+	int rc;
+
+	*l = (struct momentset){ .whole = s };
+	rc = snap_instants(s, &v, &n);
+	if (rc == 0 && n == 0) {
+		l->whole = NULL;
+		if ((rc = VEC_ADD(l->v, l->n, s)) == -1)
+			snap_free(s);
 	}
-	if (snap_move(new, s, keep) == 0) {
-		free(keep);
-		return new;
+	for (i = 0; i < n && rc == 0; i++)
+		rc = momentset_add(l, s, v[i].header, n);
+	if (rc == 0 && n > 0) {
+		momentset_note(l, o);
+		rc = snap_split(s, l->v, n);
 	}
-fail:
-	free(keep);
-	snap_free(new);
-	return NULL;
+	instants_free(v, n);
+	return rc;
+}
+
+/*
+ * Free the moments of l.
+ */
+void
+momentset_close(struct momentset *l)
+{
+	while (l->n > 0)
+		snap_free(l->v[--l->n]);
+	free(l->v);
+	snap_free(l->whole);
 }
 
 /*
@@ -182,31 +231,23 @@ fail:
 struct snap *
 moment_keep(struct snap *s, const char *name, const struct readopts *o)
 {
-	struct instant *v;
 	struct snap *new = NULL;
-	char *text;
+	struct momentset l;
 	ssize_t i = -1;
-	size_t n;
 
-	if (snap_instants(s, &v, &n) == 0 && (n > 0 || o->moment != NULL))
-		i = moment_find(v, n > 0 ? n : 1, o->moment);
-	else if (n == 0)
-		return s;
-	if (i != -1 && n == 0)
-		return s;
-	if (i == -1)
+	if (momentset_make(&l, s, o) == 0 && (i = momentset_find(&l,
+	    o->moment)) == -1)
 		errstr_wrap("%s", name);
-	else if ((new = moment_move(s, (size_t)i, v[i].header)) != NULL) {
-		new->moment = (uint64_t)i + 1;
-		new->moments = n;
-		if (s->broken != NULL && o->note != NULL &&
-		    (text = str_printf("%s; the %zu moments before that are "
-		    "whole", s->broken, n)) != NULL) {
-			o->note(o->arg, text);
-			free(text);
-		}
+	if (i != -1) {
+		new = l.v[i];
+		l.v[i] = NULL;
+		new->whole = NULL;
 	}
-	instants_free(v, n);
-	snap_free(s);
+	if (new != NULL && l.whole != NULL) {
+		new->trailer_error = l.whole->trailer_error;
+		l.whole->trailer_error = NULL;
+		source_move(new, l.whole);
+	}
+	momentset_close(&l);
 	return new;
 }

@@ -73,3 +73,21 @@ snap_load(const char *path, const struct readopts *o)
 	input_close(in);
 	return s;
 }
+
+/*
+ * Set *l to all moments of the input at path, which snap_load() reads with
+ * options o. The caller frees them with momentset_close(). Return 0, or -1 with
+ * errstr set.
+ */
+int
+momentset_load(struct momentset *l, const char *path,
+    const struct readopts *o)
+{
+	struct readopts all = *o;
+	struct snap *s;
+
+	*l = (struct momentset){ 0 };
+	all.moments = true;
+	return (s = snap_load(path, &all)) == NULL ? -1 :
+	    momentset_make(l, s, o);
+}

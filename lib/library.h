@@ -214,9 +214,11 @@ struct snap {
 	bool		 damaged; /* only damage can explain the error in
 				     trailer_error */
 	uint64_t	 moment; /* number of this moment of a series, from 1;
-				    0: the stream is not a series, or has not
-				    been reduced to one moment */
-	uint64_t	 moments;	/* number of moments in the series */
+				    0: not a moment of a series */
+	uint64_t	 moments; /* number of moments in the series */
+	struct snap	*whole;	/* borrowed; member of struct momentset that has
+				   the sources of this moment; NULL: this
+				   snapshot has them */
 };
 
 /*
@@ -429,6 +431,14 @@ typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
 struct snap	*snap_load(const char *path, const struct readopts *o);
 
 /* moments.c: the moments of a series */
+struct momentset {
+	struct snap	**v;	/* owned; the moments in order, or the only
+				   snapshot of an input that is not a series */
+	size_t		 n;
+	struct snap	*whole;	/* owned; has the sources of all moments; NULL:
+				   not a series */
+};
+
 struct instant {
 	char		*header; /* owned; first line of a snapshot of it */
 	time_t		 time;
@@ -439,6 +449,13 @@ struct instant {
 
 struct snap	*moment_keep(struct snap *s, const char *name,
 		    const struct readopts *o);
+int		 momentset_make(struct momentset *l, struct snap *s,
+		    const struct readopts *o);
+int		 momentset_load(struct momentset *l, const char *path,
+		    const struct readopts *o);
+ssize_t		 momentset_find(const struct momentset *l,
+		    const char *moment);
+void		 momentset_close(struct momentset *l);
 int		 snap_instants(struct snap *s, struct instant **v, size_t *n);
 void		 instants_free(struct instant *v, size_t n);
 

@@ -258,6 +258,7 @@ uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);
 void		 snap_drop(struct snap *s);
 int		 snap_move(struct snap *a, struct snap *b, const bool *keep);
+int		 snap_split(struct snap *s, struct snap *const *v, size_t n);
 int		 snap_index(struct snap *s);
 int		 proc_setfile(struct proc *p, const char *name, uint8_t *data,
 		    size_t len);

@@ -320,6 +320,43 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 }
 
 /*
+ * Move each process of s to snapshot v[i], where i is its process ID divided by
+ * EARLY_PID. Its ID there is the remainder. Marks, and processes for which i is
+ * n or more, are freed. Embedded files are put after all processes. s keeps its
+ * sources. Return 0, or -1 with errstr set after some processes were freed in
+ * place of moved.
+ */
+int
+snap_split(struct snap *s, struct snap *const *v, size_t n)
+{
+	struct snap *to;
+	struct proc *p;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < 2 * s->nproc; i++) {
+		p = s->proc[i % s->nproc];
+		if (p == NULL || (i < s->nproc && p->embedded != NULL))
+			continue;
+		s->proc[i % s->nproc] = NULL;
+		to = p->pid / EARLY_PID < n && !proc_ismark(p) ?
+		    v[p->pid / EARLY_PID] : NULL;
+		if (to != NULL && VEC_ROOM(to->proc, to->nproc) == -1)
+			rc = -1;
+		if (to == NULL || rc == -1) {
+			proc_free(p);
+			continue;
+		}
+		p->pid %= EARLY_PID;
+		RB_INSERT(proctree, &to->bypid, p);
+		to->proc[to->nproc++] = p;
+	}
+	s->nproc = s->indexed = 0;
+	RB_INIT(&s->bypid);
+	return rc;
+}
+
+/*
  * Return the small file called name of process p, or NULL if there is none
  * (which is not an error).
  */

@@ -16,8 +16,7 @@ enum {				/* exit statuses, like those of diff(1) */
 
 struct command {
 	struct options	 opts;
-	struct snap	**snap;	/* owned, as are its elements */
-	size_t		 nsnap;
+	struct momentset input;	/* owned; all moments of the only operand */
 	struct moments	 moments;
 	struct sources	 sources;
 	uint64_t	 pid;	/* ID of the only process to compare; 0: all */
@@ -215,51 +214,49 @@ series_all(struct command *cmd)
 	grow_all(cmd);
 }
 
-/*
- * Read the given moment of the snapshot at path into cmd. If parts is true, its
- * parts are moments. Return the snapshot.
- */
-static struct snap *
-read_one(struct command *cmd, const char *path, const char *moment, bool parts)
+static void
+snapshot_add(struct command *cmd, struct snap *s, const char *path, bool parts)
 {
-	const struct readopts o = { .warn = program_lose, .moment = moment,
-	    .note = program_say };
-	struct snap *s;
-
-	if ((s = snap_load(path, &o)) == NULL)
+	if (s == NULL || moments_add(&cmd->moments, s, path, parts) == -1)
 		trouble();
-	MUST_ROOM(cmd->snap, cmd->nsnap);
-	cmd->snap[cmd->nsnap++] = s;
-	if (moments_add(&cmd->moments, s, path, parts) == -1)
-		trouble();
-	return s;
 }
 
 /*
- * Read the n snapshots named in path into cmd, and find their moments. If there
- * is only one snapshot, its parts are the moments. If it is a series, read all
- * of its moments, or the first and the last if the options require two.
+ * Read the snapshot at path, and find its moments. If it is a series, these are
+ * all of its moments, or the first and the last if the options require two.
+ * Otherwise they are its parts.
+ */
+static void
+read_one(struct command *cmd, const char *path)
+{
+	const struct readopts o = { .warn = program_lose, .note = program_say };
+	struct momentset *l = &cmd->input;
+	size_t i;
+
+	if (momentset_load(l, path, &o) == -1)
+		trouble();
+	cmd->series = l->n > 2 && !needs_two(cmd);
+	for (i = 0; i < l->n; i++)
+		if (cmd->series || i == 0 || i == l->n - 1)
+			snapshot_add(cmd, l->v[i], path, l->n == 1);
+}
+
+/*
+ * Read the n snapshots named in path, and find their moments.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
 {
-	const bool each = n == 1 && cmd->sources.moment == NULL;
-	struct snap *s = NULL;
-	char number[24];
-	uint64_t m;
+	const struct readopts o = { .warn = program_lose,
+	    MOMENT_OF(cmd->sources) };
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		s = read_one(cmd, path[i], each ? "first" :
-		    cmd->sources.moment, n == 1);
-	if (!each)
-		return;
-	for (m = needs_two(cmd) ? s->moments : 2; m > 1 && m <= s->moments;
-	    m++) {
-		snprintf(number, sizeof number, "%ju", (uintmax_t)m);
-		(void)read_one(cmd, path[0], number, false);
-	}
-	cmd->series = s->moments > 2 && cmd->moments.n > 2;
+	if (n == 1 && o.moment == NULL)
+		read_one(cmd, path[0]);
+	else
+		for (i = 0; i < n; i++)
+			snapshot_add(cmd, snap_load(path[i], &o), path[i],
+			    n == 1);
 }
 
 /*

@@ -148,6 +148,7 @@ fi
 snap -o "$tmp/snap" $$
 try 'an ordinary snapshot is its last moment' \
     "$BUILD/snapls" -@ last "$tmp/snap"
+try 'the nearest is its only one' "$BUILD/snapls" -@ 12:00 "$tmp/snap"
 is "$("$BUILD/snapls" -@ 2 "$tmp/snap" 2>&1 | sed "s,$tmp,TMP,g")" \
     'snapls: TMP/snap: no moment "2": the moments are 1 to 1' 'and its only one'
 
@@ -272,4 +273,4 @@ python3 "$tests/criu/criuasm.py" make large "$tmp/images"
 "$BUILD/snapls" -@ 2 "$tmp/images" >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "1 snapls: $tmp/images: no moment \"2\": the moments \
 are 1 to 1" 'images of criu'
-finish 98
+finish 99
