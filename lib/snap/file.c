@@ -1,5 +1,5 @@
 /*
- * Open a snapshot, and list its processes and threads.
+ * Open a snapshot or a moment of a series, and list its processes and threads.
  */
 #include "handle.h"
 #include "bisect.h"
@@ -50,26 +50,28 @@ tasks_list(struct snap_file *f)
 struct snap_file *
 snap_open(const char *path)
 {
-	struct snap_file *f;
-
-	if ((f = mem_new(1, sizeof *f)) == NULL)
-		return NULL;
-	f->snap = snap_load(path, NULL);
-	if (f->snap == NULL || tasks_list(f) == -1) {
-		snap_close(f);
-		return NULL;
-	}
-	return f;
+	return snap_open_moment(path, NULL);
 }
 
-void
-snap_close(struct snap_file *f)
+/*
+ * Return the file of moment i of set, counted from 0, or NULL with errstr set.
+ */
+static struct snap_file *
+file_get(struct snap_set *set, size_t i)
+{
+	struct snap_file *f = &set->file[i];
+
+	f->set = set;
+	f->snap = set->series.v[i];
+	return f->task != NULL || tasks_list(f) == 0 ? f : NULL;
+}
+
+static void
+file_free(struct snap_file *f)
 {
 	struct snap_task *t;
 	size_t i;
 
-	if (f == NULL)
-		return;
 	for (t = f->task; t < f->task + f->ntask; t++) {
 		for (i = 0; i < t->nmapping; i++)
 			free(t->mapping[i].vma.name);
@@ -79,8 +81,69 @@ snap_close(struct snap_file *f)
 		free(t->record);
 	}
 	free(f->task);
-	snap_free(f->snap);
-	free(f);
+}
+
+static void
+set_free(struct snap_set *set)
+{
+	size_t i;
+
+	for (i = 0; set->file != NULL && i < set->series.n; i++)
+		file_free(&set->file[i]);
+	free(set->file);
+	momentset_close(&set->series);
+	free(set);
+}
+
+struct snap_file *
+snap_open_moment(const char *path, const char *moment)
+{
+	static const struct readopts none;
+	struct snap_file *f = NULL;
+	struct snap_set *set;
+	ssize_t i;
+
+	if ((set = mem_new(1, sizeof *set)) == NULL)
+		return NULL;
+	if (momentset_load(&set->series, path, &none) == 0 &&
+	    (set->file = mem_new(set->series.n, sizeof *f)) != NULL) {
+		if ((i = momentset_find(&set->series, moment)) != -1)
+			f = file_get(set, (size_t)i);
+		else if (path != NULL)
+			errstr_wrap("%s", path);
+	}
+	if (f == NULL)
+		set_free(set);
+	return f;
+}
+
+void
+snap_close(struct snap_file *f)
+{
+	if (f != NULL)
+		set_free(f->set);
+}
+
+size_t
+snap_moments(const struct snap_file *f)
+{
+	return (size_t)f->snap->moments;
+}
+
+size_t
+snap_moment(const struct snap_file *f)
+{
+	return (size_t)f->snap->moment;
+}
+
+struct snap_file *
+snap_moment_get(struct snap_file *f, size_t n)
+{
+	if (n > 0 && n <= f->set->series.n)
+		return file_get(f->set, n - 1);
+	errstr_set("no moment %zu: the moments are 1 to %zu", n,
+	    f->set->series.n);
+	return NULL;
 }
 
 int64_t

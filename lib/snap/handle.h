@@ -32,10 +32,16 @@ struct snap_task {
 };
 
 struct snap_file {
-	struct snap	*snap;	/* owned */
+	struct snap_set	*set;	/* borrowed; has this file */
+	struct snap	*snap;	/* borrowed from the set */
 	struct snap_task *task;	/* owned; processes in the order of the
 				   snapshot, each followed by its threads */
 	size_t		 ntask;
+};
+
+struct snap_set {		/* all moments of an open file */
+	struct momentset	 series;
+	struct snap_file *file;	/* owned; one for each moment */
 };
 
 #endif

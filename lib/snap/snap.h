@@ -41,7 +41,29 @@ const char		*snap_errstr(void);
 struct snap_file	*snap_open(const char *path);
 
 /*
- * Close f, which may be NULL, and free all its handles.
+ * Open a moment of a series, which is a file with several snapshots: a number
+ * from 1, a time of day (HH:MM or HH:MM:SS), "first" or "last"; NULL is the
+ * last, as for snap_open(). Another file has one moment. Return NULL on error.
+ */
+struct snap_file	*snap_open_moment(const char *path,
+			    const char *moment);
+
+/*
+ * Return the number of moments of the series that has f, or the number of f
+ * among them, from 1. Both are 0 if f is not of a series.
+ */
+size_t			 snap_moments(const struct snap_file *f);
+size_t			 snap_moment(const struct snap_file *f);
+
+/*
+ * Return moment n, from 1, of the series that has f, or NULL on error. It is
+ * closed with f.
+ */
+struct snap_file	*snap_moment_get(struct snap_file *f, size_t n);
+
+/*
+ * Close f, which may be NULL, with all moments of its series, and free all its
+ * handles.
  */
 void			 snap_close(struct snap_file *f);
 

@@ -28,37 +28,31 @@ from typing import Any, NamedTuple
 __all__ = ['Error', 'Mapping', 'Records', 'Snapshot', 'Task', 'open']
 
 _lib = ctypes.CDLL('libsnap.so.1')
-for _name, _result, *_args in (
+_P = c_void_p
+for _names, _result, *_args in (
         ('errstr', c_char_p),
-        ('open', c_void_p, c_char_p),
-        ('close', None, c_void_p),
-        ('time', c_int64, c_void_p),
-        ('header', c_char_p, c_void_p),
-        ('process_next', c_void_p, c_void_p, c_void_p),
-        ('thread_next', c_void_p, c_void_p, c_void_p),
-        ('task_find', c_void_p, c_void_p, c_uint64),
-        ('task_id', c_uint64, c_void_p),
-        ('task_process', c_void_p, c_void_p),
-        ('task_name', c_char_p, c_void_p),
-        ('task_state', c_int, c_void_p),
-        ('task_machine', c_char_p, c_void_p),
-        ('register', c_int, c_void_p, c_char_p, POINTER(c_uint64)),
-        ('register_name', c_char_p, c_void_p, c_size_t),
-        ('mapping_next', c_void_p, c_void_p, c_void_p),
-        ('mapping_start', c_uint64, c_void_p),
-        ('mapping_end', c_uint64, c_void_p),
-        ('mapping_offset', c_uint64, c_void_p),
-        ('mapping_perms', c_char_p, c_void_p),
-        ('mapping_name', c_char_p, c_void_p),
-        ('memory_next', c_int, c_void_p, c_uint64, POINTER(c_uint64),
+        ('open_moment', _P, c_char_p, c_char_p),
+        ('close', None, _P),
+        ('time', c_int64, _P),
+        ('moments moment', c_size_t, _P),
+        ('header task_name task_machine mapping_perms mapping_name '
+         'record_name', c_char_p, _P),
+        ('task_id mapping_start mapping_end mapping_offset', c_uint64, _P),
+        ('task_state', c_int, _P),
+        ('task_process', _P, _P),
+        ('process_next thread_next mapping_next record_next', _P, _P, _P),
+        ('task_find', _P, _P, c_uint64),
+        ('moment_get', _P, _P, c_size_t),
+        ('record_find', _P, _P, c_char_p),
+        ('record_data', _P, _P, POINTER(c_size_t)),
+        ('register', c_int, _P, c_char_p, POINTER(c_uint64)),
+        ('register_name', c_char_p, _P, c_size_t),
+        ('memory_next', c_int, _P, c_uint64, POINTER(c_uint64),
          POINTER(c_uint64)),
-        ('read', c_ssize_t, c_void_p, c_uint64, c_void_p, c_size_t),
-        ('record_next', c_void_p, c_void_p, c_void_p),
-        ('record_find', c_void_p, c_void_p, c_char_p),
-        ('record_name', c_char_p, c_void_p),
-        ('record_data', c_void_p, c_void_p, POINTER(c_size_t))):
-    _f = getattr(_lib, 'snap_' + _name)
-    _f.restype, _f.argtypes = _result, _args
+        ('read', c_ssize_t, _P, c_uint64, _P, c_size_t)):
+    for _name in _names.split():
+        _f = getattr(_lib, 'snap_' + _name)
+        _f.restype, _f.argtypes = _result, _args
 
 _CHUNK = 1 << 20                # bytes that find() reads at once
 _DEBUG = '/usr/lib/debug/.build-id/%s/%s.debug'
@@ -293,15 +287,19 @@ class Task:
 class Snapshot:
     """An open snapshot; as a context manager, it closes itself."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._open = _lib.snap_open(os.fsencode(path))
+    def __init__(self, path: str | os.PathLike[str] = '-',
+                 moment: int | str = 'last', *,
+                 _of: Snapshot | None = None) -> None:
+        self._of = _of          # what has opened this moment as well
+        self._open = _lib.snap_moment_get(_of._file, moment) if _of else \
+            _lib.snap_open_moment(os.fsencode(path), str(moment).encode())
         self._tables: dict[tuple[str, str], dict[str, int]] = {}
         if not self._open:
             raise Error
 
     @property
     def _file(self) -> int:
-        if not self._open:
+        if not self._open or self._of and not self._of._file:
             raise ValueError('the snapshot is closed')
         return self._open
 
@@ -316,7 +314,8 @@ class Snapshot:
 
     def close(self) -> None:
         """Close the snapshot, after which its tasks cannot be used."""
-        _lib.snap_close(self._open)
+        if not self._of:
+            _lib.snap_close(self._open)
         self._open = None
 
     @property
@@ -329,6 +328,17 @@ class Snapshot:
     def header(self) -> str:
         """The first line."""
         return os.fsdecode(_lib.snap_header(self._file))
+
+    @property
+    def moment(self) -> int | None:
+        """The number of this moment of a series, from 1."""
+        return _lib.snap_moment(self._file) or None
+
+    @property
+    def moments(self) -> list[Snapshot]:
+        """All moments of the series, if it is one; closed with this one."""
+        return [Snapshot(moment=n + 1, _of=self._of or self)
+                for n in range(_lib.snap_moments(self._file))]
 
     @property
     def processes(self) -> list[Task]:
@@ -350,12 +360,14 @@ class Snapshot:
         return self._tables[key]
 
 
-def open(path: str | os.PathLike[str]) -> Snapshot:
+def open(path: str | os.PathLike[str],
+         moment: int | str = 'last') -> Snapshot:
     """Open a snapshot, an ELF core or a directory of CRIU images.
 
-    The file may be compressed; "-" is standard input.  Raise Error.
+    The file may be compressed; "-" is standard input.  moment chooses a moment
+    of a series: a number, a time ("14:30:05"), or "first".  Raise Error.
     """
-    return Snapshot(path)
+    return Snapshot(path, moment)
 
 
 def _each(function: Any, of: int) -> Iterator[int]:

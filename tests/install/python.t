@@ -8,7 +8,7 @@ cd "$tests/.." || exit 1
 
 try "it is installed" env -u MAKEFLAGS make -s install O="$BUILD" \
     PREFIX="$tmp" PYTHONDIR="$tmp/python"
-for n in list objects holders; do
+for n in list objects holders moments; do
 	sed -n "/^# $n.py/,/^\.Ed/{/^\.Ed/!p;}" lib/snap-python.3 |
 	    sed 's/\\e/\\/g' >"$tmp/$n.py"
 done
@@ -27,6 +27,53 @@ is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
     head -n 2)" "$jobs jobs" "a string is found"
 is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
     grep -c "pointer at 0x.*/jobs$")" 1 "and who holds it"
+
+"$BUILD/snap" -i 0.1 -N 3 -o "$tmp/jobs.series" "$jobs"
+is "$(python3 "$tmp/moments.py" "$tmp/jobs.series" |
+    awk '$5 > 0 { print $1, $3, $4 }')" "1 $jobs jobs
+2 $jobs jobs
+3 $jobs jobs" "the moments of a series"
+cat >"$tmp/series.py" <<'END'
+import sys
+import time
+
+import snap
+
+path, plain, pid = sys.argv[1:]
+s = snap.open(path)
+assert s.moment == 3 and [m.moment for m in s.moments] == [1, 2, 3]
+times = [m.time for m in s.moments]
+assert times == sorted(times) and s.time == times[2]
+assert snap.open(path, 1).moment == snap.open(path, 'first').moment == 1
+assert snap.open(path, '2').moment == 2 and snap.open(path, 'last').moment == 3
+at = time.strftime('%H:%M:%S', time.localtime(times[0]))
+assert snap.open(path, at).time == times[0]
+p = s.moments[0].task(int(pid))
+assert p.snapshot.moment == 1 and len(p.read(p.registers['sp'], 8)) == 8
+one = snap.open(plain)
+assert one.moment is None and one.moments == []
+for which in 1, '12:00', 'last':
+    assert snap.open(plain, which).moment is None
+middle = s.moments[1]
+middle.moments[0].close()
+assert middle.processes
+s.close()
+try:
+    print(middle.processes)
+except ValueError as error:
+    print(error)
+for file, moment in (path, 4), (path, 0), (plain, 2), (plain, 'noon'):
+    try:
+        print(snap.open(file, moment))
+    except snap.Error as error:
+        print(str(error).replace(path, 'SERIES').replace(plain, 'PLAIN'))
+END
+is "$(python3 "$tmp/series.py" "$tmp/jobs.series" "$tmp/jobs.snap" "$jobs" \
+    2>&1)" 'the snapshot is closed
+SERIES: no moment "4": the moments are 1 to 3
+SERIES: no moment "0": the moments are 1 to 3
+PLAIN: no moment "2": the moments are 1 to 1
+PLAIN: no moment "noon": the moments are 1 to 1' "one of them is opened"
 
 python3 -c 'import time
 class Order:
@@ -108,4 +155,4 @@ p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
     sed -n '1p;$s/.*address.*not/not/p')" "True
 not mapped" "NumPy arrays have its memory"
 fi
-finish 7
+finish 9
