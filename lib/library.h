@@ -779,6 +779,7 @@ struct fstree;
 struct fstree	*fstree_new(void (*warn)(void *, const char *), void *arg);
 void		 fstree_free(struct fstree *t);
 int		 fstree_add(struct fstree *t, struct snap *s, void *tag);
+void		 fstree_moment(struct fstree *t);
 int		 fstree_lookup(struct fstree *t, uint64_t dir,
 		    const char *name, uint64_t *ino);
 int		 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a);

@@ -15,6 +15,7 @@
 
 static struct sources sources;
 static struct options options;
+static struct momentset input;	/* the snapshots that are shown */
 static char *mountpoint;
 
 /*
@@ -58,7 +59,8 @@ static const struct cmdline cmdline = {
 		"       [file | pid | name ...] mtpt",
 		"[-adf] [-@ moment] [-c group] [-o opt] [-p pid|name] -m mtpt",
 		"       [file | pid | name ...]",
-		"[-f] [-c group] [-p pid|name] -s address [file|pid|name ...]",
+		"[-f] [-@ moment] [-c group] [-p pid|name] -s address",
+		"       [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -140,23 +142,17 @@ by_list(const struct stat *st)
 }
 
 /*
- * Read the snapshot at path into o, and choose who may read its files in the
+ * Set *o to a file of snapshot s, and choose who may read its files in the
  * mount: anybody who may read the snapshot file. However, if we may read the
  * snapshot file only because of an access control list, or if it is not a
- * regular file, let nobody but us read them. Return 0, or -1 with errstr set.
+ * regular file, let nobody but us read them.
  */
-static int
-origin_open(struct origin *o, const char *path)
+static void
+origin_set(struct origin *o, const struct snap *s)
 {
-	struct readopts ro = { .warn = program_say, MOMENT_OF(sources) };
-	const struct stat *st;
-	mode_t r;
+	const struct stat *st = &s->st;
+	mode_t r = 0400;
 
-	if ((o->snap = snap_load(path, &ro)) == NULL ||
-	    (o->snap = sources_keep(&sources, o->snap)) == NULL)
-		return -1;
-	st = &o->snap->st;
-	r = 0400;
 	o->uid = getuid();
 	o->gid = getgid();
 	if (S_ISREG(st->st_mode))
@@ -167,8 +163,86 @@ origin_open(struct origin *o, const char *path)
 		o->gid = st->st_gid;
 	}
 	o->mode = r | r >> 2;
-	o->time = snap_time(o->snap);
-	return 0;
+	o->time = snap_time(s);
+}
+
+/*
+ * Return true if the user selected a process of s.
+ */
+static bool
+is_wanted(struct snap *s)
+{
+	bool wanted = false;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++)
+		wanted |= sources_wants(&sources, s, s->proc[i]);
+	return wanted;
+}
+
+/*
+ * Reduce *s to the selected processes, and add it to tree t. Set *o to its
+ * attributes. Exit with status 1 if that fails, or if there are no such
+ * processes.
+ */
+static void
+tree_add(struct fstree *t, struct snap **s, struct origin *o)
+{
+	if (*s == NULL || (*s = sources_keep(&sources, *s)) == NULL)
+		errx(1, "%s", snap_errstr());
+	origin_set(o, *s);
+	if (fstree_add(t, *s, o) == -1)
+		errx(1, "%s", snap_errstr());
+}
+
+/*
+ * Add the snapshot at path to t. If it is a series, add each moment in a
+ * directory of its own, which is empty if -p selects no process there. Return
+ * the attributes of the snapshots in input.
+ */
+static struct origin *
+tree_series(struct fstree *t, const char *path)
+{
+	const struct readopts ro = { .warn = program_say, .note = program_say };
+	struct origin *o;
+	bool empty = true;
+	size_t i;
+
+	if (momentset_load(&input, path, &ro) == -1)
+		errx(1, "%s", snap_errstr());
+	o = must(calloc(input.n, sizeof *o));
+	for (i = 0; i < input.n; i++) {
+		if (input.whole != NULL)
+			fstree_moment(t);
+		if (input.whole == NULL || is_wanted(input.v[i])) {
+			tree_add(t, &input.v[i], &o[i]);
+			empty = false;
+		} else
+			origin_set(&o[i], input.v[i]);
+	}
+	if (empty) {
+		sources_check(&sources);
+		exit(1);
+	}
+	return o;
+}
+
+/*
+ * Add the n snapshots at path to t. Return the attributes of the snapshots in
+ * input.
+ */
+static struct origin *
+tree_files(struct fstree *t, char *const *path, size_t n)
+{
+	const struct readopts ro = { .warn = program_say, MOMENT_OF(sources) };
+	struct origin *o = must(calloc(n, sizeof *o));
+
+	input.v = must(calloc(n, sizeof *input.v));
+	for (; input.n < n; input.n++) {
+		input.v[input.n] = snap_load(path[input.n], &ro);
+		tree_add(t, &input.v[input.n], &o[input.n]);
+	}
+	return o;
 }
 
 /*
@@ -223,24 +297,19 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 	struct listening l = { .opts = o };
 	struct served sv = { 0 };
 	struct origin *origin;
-	size_t i;
 	int rc;
 
 	if (!o->foreground)
 		daemon_begin();
 	confine_server(file, n, &m, &l);
-	origin = must(calloc(n, sizeof *origin));
 	sv.tree = must(fstree_new(program_say, NULL));
-	for (i = 0; i < n; i++)
-		if (origin_open(&origin[i], file[i]) == -1 ||
-		    fstree_add(sv.tree, origin[i].snap, &origin[i]) == -1)
-			errx(1, "%s", snap_errstr());
+	origin = n == 1 && sources.moment == NULL ?
+	    tree_series(sv.tree, file[0]) : tree_files(sv.tree, file, n);
 	sources_check(&sources);
-	root_make(&sv.root, origin, n);
+	root_make(&sv.root, origin, input.n);
 	rc = o->address != NULL ? listen_serve(&l, &sv) : mount_serve(&m, &sv);
 	fstree_free(sv.tree);
-	for (i = 0; i < n; i++)
-		snap_free(origin[i].snap);
+	momentset_close(&input);
 	free(origin);
 	return rc;
 }

@@ -8,8 +8,7 @@
 
 #include <time.h>
 
-struct origin {			/* a snapshot, or the root of the mount */
-	struct snap	*snap;
+struct origin {			/* attributes of the files of a snapshot */
 	uid_t		 uid;
 	gid_t		 gid;
 	mode_t		 mode;	/* mode of directories */

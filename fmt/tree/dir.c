@@ -47,21 +47,38 @@ member_name(const struct member *m, char *name, size_t n)
 }
 
 /*
- * Set *ino to the inode number of the process directory called name. name is
+ * Set *ino to the inode number of the directory of the moment called name.
+ * Return false if there is none.
+ */
+static bool
+find_moment(const struct fstree *t, const char *name, uint64_t *ino)
+{
+	char want[24];
+	const unsigned long long n = strtoull(name, NULL, 10);
+
+	snprintf(want, sizeof want, "%llu", n);
+	*ino = fsnode_ino(0, FS_MOMENT, 1, (size_t)n);
+	return n > 0 && n <= t->moments && strcmp(name, want) == 0;
+}
+
+/*
+ * Set *ino to the inode number of the process directory called name in the
+ * directory of the given moment, or in the root directory if that is 0. name is
  * PID or PID.SERIAL, as member_name() makes it. Return false if there is no
  * such process.
  */
 static bool
-find_member(const struct fstree *t, const char *name, uint64_t *ino)
+find_member(const struct fstree *t, size_t moment, const char *name,
+    uint64_t *ino)
 {
 	char want[40];
 	const char *dot;
 	size_t i;
 
 	dot = strchr(name, '.');
-	i = fstree_index(t, strtoull(name, NULL, 10), dot == NULL ? 1 :
+	i = fstree_index(t, moment, strtoull(name, NULL, 10), dot == NULL ? 1 :
 	    (unsigned int)strtoul(dot + 1, NULL, 10));
-	if (i == t->n)
+	if (i == t->n || t->m[i]->moment != moment)
 		return false;
 	member_name(t->m[i], want, sizeof want);
 	*ino = fsnode_ino(i, FS_PROC, 1, 0);
@@ -160,7 +177,10 @@ fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
 	proc = (size_t)(dir >> FS_PROC_SHIFT);
 	switch (n.class) {
 	case FS_TOP:
-		return find_member(t, name, ino);
+	case FS_MOMENT:
+		return n.class == FS_TOP && t->moments > 0 ?
+		    find_moment(t, name, ino) :
+		    find_member(t, n.index, name, ino);
 	case FS_PROC:
 		return find_file(n.m, proc, name, ino);
 	case FS_MAP:
@@ -186,13 +206,28 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 	size_t proc;
 
 	proc = (size_t)(dir >> FS_PROC_SHIFT);
-	if (n->class == FS_TOP || n->class == FS_PROC)
+	if (n->class == FS_PROC && n->m->moment > 0)
+		return fsnode_ino(0, FS_MOMENT, 1, n->m->moment);
+	if (n->class == FS_TOP || n->class == FS_MOMENT || n->class == FS_PROC)
 		return FSTREE_ROOT;
 	if (n->class == FS_MAP || n->class == FS_CRIU || n->depth == 0)
 		return fsnode_ino(proc, FS_PROC, 1, 0);
 	ps = member_paths(n->m, n->class);
 	return fsnode_ino(proc, n->class, n->depth, n->depth == 1 ? 0 :
 	    paths_parent(&ps, n->depth, n->index));
+}
+
+/*
+ * Set *e to the directory of the moment at position pos of the root directory.
+ * buf has room for its name. Return false after the last one.
+ */
+static bool
+moment_at(const struct fstree *t, size_t pos, struct fsentry *e, char *buf)
+{
+	snprintf(buf, NAME_MAX + 1, "%zu", pos + 1);
+	e->ino = fsnode_ino(0, FS_MOMENT, 1, pos + 1);
+	e->dir = true;
+	return pos < t->moments;
 }
 
 /*
@@ -213,8 +248,15 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t pos,
 	e->next = pos + 1;
 	switch (n->class) {
 	case FS_TOP:
-		if (pos >= t->n)
+		if (t->moments > 0)
+			return moment_at(t, pos, e, buf);
+		/* FALLTHROUGH */
+	case FS_MOMENT:
+		if (pos == 0)
+			pos = fstree_index(t, n->index, 0, 0);
+		if (pos >= t->n || t->m[pos]->moment != n->index)
 			return false;
+		e->next = pos + 1;
 		member_name(t->m[pos], buf, NAME_MAX + 1);
 		e->ino = fsnode_ino(pos, FS_PROC, 1, 0);
 		e->dir = true;

@@ -5,6 +5,7 @@
  *			root/, criu/
  *	TID/		a thread: its small files, text and mem, linux/
  *	PID.2/		from another snapshot that has the same PID
+ *	MOMENT/		of a series: the same for each of its moments
  *
  * There are no node structures: an inode number identifies a file.
  *
@@ -14,7 +15,7 @@
  * depth is 0 for a file, and 1 or more for a directory. Below linux/ and
  * root/, index is that of the directory's first name, and depth - 1 is the
  * depth in paths.c; in map/ index is that of the mapping, and in criu/ that of
- * the image.
+ * the image. For the directory of a moment, proc is 0 and index its number.
  */
 #include "criu/write/write.h"
 #include "record/record.h"
@@ -77,6 +78,7 @@ fstree_free(struct fstree *t)
 }
 
 CMP_BY(member_cmp, struct member *const,
+    (*x)->moment != (*y)->moment ? ORDER((*x)->moment, (*y)->moment) :
     ORDER((*x)->proc->pid, (*y)->proc->pid) != 0 ?
     ORDER((*x)->proc->pid, (*y)->proc->pid) : ORDER((*x)->seq, (*y)->seq))
 
@@ -97,6 +99,7 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 	m->proc = p;
 	m->tag = tag;
 	m->seq = t->n;
+	m->moment = t->moments;
 	m->thread = proc_isthread(p);
 	m->leader = m;
 	t->m[t->n++] = m;
@@ -104,31 +107,46 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Return the index in t->m of the process with this pid and serial number. If
- * there is none, return the index at which it would be.
+ * Return true if m comes before the process with this pid and serial number in
+ * the directory of this moment.
  */
-size_t
-fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
+static bool
+is_before(const struct member *m, size_t moment, uint64_t pid,
+    unsigned int serial)
 {
-	return BISECT_WHILE(i, t->n, t->m[i]->proc->pid < pid ||
-	    (t->m[i]->proc->pid == pid && t->m[i]->serial < serial));
+	if (m->moment != moment)
+		return m->moment < moment;
+	return m->proc->pid != pid ? m->proc->pid < pid : m->serial < serial;
 }
 
 /*
- * Give serial numbers to the members with the same pid. Warn of those in
- * snapshot s whose pid is also in another snapshot.
+ * Return the index in t->m of the process with this pid and serial number in
+ * the directory of this moment. If there is none, return the index at which it
+ * would be.
+ */
+size_t
+fstree_index(const struct fstree *t, size_t moment, uint64_t pid,
+    unsigned int serial)
+{
+	return BISECT_WHILE(i, t->n, is_before(t->m[i], moment, pid, serial));
+}
+
+/*
+ * Give serial numbers to the members with the same pid, from t->m[first] on,
+ * which are those of the last moment. Warn of those in snapshot s whose pid is
+ * also in another snapshot.
  */
 static void
-members_number(struct fstree *t, const struct snap *s)
+members_number(struct fstree *t, const struct snap *s, size_t first)
 {
 	const struct member *clash;
 	char line[200];
 	size_t i, n;
 
-	SORT(t->m, t->n, member_cmp);
+	SORT(t->m + first, t->n - first, member_cmp);
 	clash = NULL;
-	for (i = n = 0; i < t->n; i++) {
-		t->m[i]->serial = i > 0 && t->m[i]->proc->pid ==
+	for (i = first, n = 0; i < t->n; i++) {
+		t->m[i]->serial = i > first && t->m[i]->proc->pid ==
 		    t->m[i - 1]->proc->pid ? t->m[i - 1]->serial + 1 : 1;
 		if (t->m[i]->snap != s || t->m[i]->serial == 1)
 			continue;
@@ -148,19 +166,21 @@ members_number(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Set the leader of each thread of snapshot s to the thread's process.
+ * Set the leader of each thread of snapshot s to the thread's process. The
+ * members of s are in t->m[first] and after it.
  */
 static void
-members_join(struct fstree *t, const struct snap *s)
+members_join(struct fstree *t, const struct snap *s, size_t first)
 {
 	struct member *m, *leader;
 	size_t i, k;
 
-	for (i = 0; i < t->n; i++) {
+	for (i = first; i < t->n; i++) {
 		m = t->m[i];
 		if (m->snap != s || !m->thread)
 			continue;
-		for (k = fstree_index(t, m->proc->leader, 1); k < t->n; k++) {
+		for (k = fstree_index(t, m->moment, m->proc->leader, 1);
+		    k < t->n; k++) {
 			leader = t->m[k];
 			if (leader->proc->pid != m->proc->leader)
 				break;
@@ -171,6 +191,16 @@ members_join(struct fstree *t, const struct snap *s)
 }
 
 /*
+ * Show the snapshots that are added from now on in a directory of their own,
+ * which is named by its number, from 1.
+ */
+void
+fstree_moment(struct fstree *t)
+{
+	t->moments++;
+}
+
+/*
  * Add snapshot s, which must outlive the tree, to t. tag is returned with the
  * attributes of the files of s. All inode numbers given out before become
  * invalid. Return 0, or -1 with errstr set.
@@ -178,14 +208,15 @@ members_join(struct fstree *t, const struct snap *s)
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
 {
+	const size_t first = fstree_index(t, t->moments, 0, 0);
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++)
 		if (s->proc[i]->embedded == NULL &&
 		    member_add(t, s, s->proc[i], tag) == -1)
 			return -1;
-	members_number(t, s);
-	members_join(t, s);
+	members_number(t, s, first);
+	members_join(t, s, first);
 	return 0;
 }
 
@@ -336,7 +367,14 @@ fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)
 	n->dir = depth > 0;
 	n->depth = n->dir ? depth - 1 : 0;
 	n->index = (size_t)(ino & (FS_INDEX_MAX - 1));
-	if (proc < t->n) {
+	if (n->class == FS_MOMENT) {
+		proc = fstree_index(t, n->index, 0, 0);
+		if (proc < t->n && t->m[proc]->moment == n->index)
+			n->m = t->m[proc];
+		if (n->dir && n->depth == 0 && n->index > 0 &&
+		    n->index <= t->moments)
+			return 0;
+	} else if (proc < t->n) {
 		n->m = t->m[proc];
 		if (node_exists(n->m, n))
 			return 0;

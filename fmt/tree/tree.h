@@ -80,6 +80,8 @@ struct member {
 	struct member	*leader; /* borrowed; the process to which this thread
 				    belongs, or this member itself */
 	void		*tag;	/* borrowed; given to fstree_add() */
+	size_t		 moment; /* number of the directory that shows it; 0:
+				    the root directory */
 	bool		 thread;
 	unsigned int	 serial; /* number among members with the same pid,
 				    from 1 */
@@ -122,7 +124,8 @@ enum fsclass {
 	FS_MAP,			/* map/, or one of its files */
 	FS_LINUX,		/* linux/ and all files below it */
 	FS_ROOT,		/* root/ and all files below it */
-	FS_CRIU			/* criu/, or one of its images */
+	FS_CRIU,		/* criu/, or one of its images */
+	FS_MOMENT		/* directory of a moment, which is "index" */
 };
 
 enum fsfile {
@@ -150,7 +153,8 @@ struct fsown {			/* an entry of a process directory */
 extern const struct fsown fsown[FSOWN_MAX];
 
 struct fsnode {
-	struct member	*m;	/* NULL for the root directory */
+	struct member	*m;	/* NULL for the root directory; for a moment,
+				   its first process, or NULL */
 	enum fsclass	 class;
 	bool		 dir;
 	size_t		 depth;	/* depth of a directory below linux/ or root/ */
@@ -158,8 +162,9 @@ struct fsnode {
 };
 
 struct fstree {
-	struct member	**m;	/* owned; sorted by pid, then by seq */
+	struct member	**m;	/* owned; sorted by moment, pid and seq */
 	size_t		 n;
+	size_t		 moments; /* number of directories of moments */
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	pthread_mutex_t	 lock;
@@ -171,7 +176,8 @@ struct fstree {
 bool		 roots_have(struct fstree *t, struct snap *s, uint64_t pid);
 void		 roots_free(struct fstree *t);
 
-size_t		 fstree_index(const struct fstree *, uint64_t, unsigned int);
+size_t		 fstree_index(const struct fstree *, size_t, uint64_t,
+		    unsigned int);
 int		 fsnode_get(struct fstree *, uint64_t, struct fsnode *);
 uint64_t	 fsnode_ino(size_t, enum fsclass, size_t, size_t);
 bool		 member_hasfile(struct member *, size_t);

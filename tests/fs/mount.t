@@ -147,7 +147,8 @@ usage=$'2 usage: snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name]
               [file | pid | name ...] mtpt
        snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name] -m mtpt
               [file | pid | name ...]
-       snapfs [-f] [-c group] [-p pid|name] -s address [file|pid|name ...]
+       snapfs [-f] [-@ moment] [-c group] [-p pid|name] -s address
+              [file | pid | name ...]
        snapfs --help'
 refused "no file" "$usage" "$tmp/mnt"
 refused "nothing" "$usage"

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# snapfs shows each moment of a series as a directory, also while the series
+# grows; -@ shows one moment alone.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/fs/fs.sh
+. "$tests/fs/fs.sh"
+
+moments() {
+	"$BUILD/snapls" -n "$tmp/series" 2>/dev/null | wc -l
+}
+
+# shellcheck disable=SC2317
+two_moments() {
+	[ "$(moments)" -ge 2 ]
+}
+
+# The core of the target in moment $1 is that which snapcore writes.
+# shellcheck disable=SC2317
+same_core() {
+	"$BUILD/snapcore" -@ "$1" -p "$pid" -o "$tmp/core" "$tmp/series" &&
+	    cmp "$tmp/core" "$mnt/$1/$pid/core"
+}
+
+# shellcheck disable=SC2317
+other_ended() {
+	! "$BUILD/snapls" -n -o pid -@ last "$tmp/series" 2>/dev/null |
+	    grep -qw "$other"
+}
+
+# Which of the two processes are in directory $1.
+shown() {
+	[ ! -d "$1/$pid" ] || printf target
+	[ ! -d "$1/$other" ] || printf ' other'
+}
+
+target "$targets/sweep" 4
+sleep 1000 &
+other=$!
+"$BUILD/snap" -i 0.1 -o "$tmp/series" "$pid" "$other" 2>/dev/null &
+taker=$!
+until_true two_moments
+serve "$tmp/series"
+n=$(find "$mnt" -mindepth 1 -maxdepth 1 | wc -l)
+[ "$n" -ge 2 ]
+ok $? "a series that grows is mounted" || diag <"$tmp/err"
+kill "$other"
+until_true other_ended
+is "$(find "$mnt" -mindepth 1 -maxdepth 1 | wc -l)" "$n" "its later moments are not shown"
+is "$(shown "$mnt/$n")" "target other" \
+    "the last one still has what has ended"
+for i in 1 "$n"; do
+	try "moment $i is read, though the file grew" same_core "$i"
+done
+unserve
+# it ends within a moment or after one
+kill -KILL "$taker"
+wait "$taker" 2>/dev/null
+
+serve "$tmp/series"
+n=$(moments)
+is "$(find "$mnt" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n)" \
+    "$(seq "$n")" "a directory for each moment"
+is "$(shown "$mnt/$n")" target "a process that has ended is absent"
+for i in 1 2 "$n"; do
+	try "moment $i: its core" same_core "$i"
+done
+! cmp -s "$mnt/1/$pid/mem" "$mnt/2/$pid/mem" 2>/dev/null
+ok $? "moments differ"
+is "$(date -d "@$(stat -c %Y "$mnt/2")" '+%F %T')" \
+    "$("$BUILD/snapls" -n "$tmp/series" 2>/dev/null |
+    awk '$1 == 2 { print $2, $3 }')" "its time is that of the moment"
+is "$(cat "$mnt/$n/$pid/linux/comm")" sweep "a file of a process"
+is "$(stat -c %i "$mnt/2" "$mnt/2/$pid/..")" "$(stat -c '%i
+%i' "$mnt/2")" "up from a process: the moment"
+is "$(stat -c %i "$mnt/2/..")" "$(stat -c %i "$mnt")" "up from it: the root"
+wrong=
+for i in 0 01 $((n + 1)) "$pid" x; do
+	[ ! -e "$mnt/$i" ] || wrong+=" $i"
+done
+is "$wrong" "" "no other names"
+if command -v readelf >/dev/null; then
+	try "readelf reads a core" readelf -lW "$mnt/2/$pid/core"
+fi
+if command -v gdb >/dev/null; then
+	(cd "$mnt/2/$pid" && gdb -nx -batch -iex 'set sysroot root' \
+	    -iex 'set auto-load off' -ex bt text core) >"$tmp/out" 2>&1
+	grep -q 'main (' "$tmp/out"
+	ok $? "gdb reads a core" || diag <"$tmp/out"
+fi
+env --default-signal=INT "$BUILD/snapfs" -f -s "$tmp/9p" "$tmp/series" \
+    2>/dev/null &
+ninep=$!
+until_true [ -S "$tmp/9p" ]
+is "$(timeout 250 python3 "$tests/fs/ninep.py" "$tmp/9p" same "$mnt" 2>&1 |
+    head)" "" "the same tree over 9P"
+kill -INT "$ninep"
+wait "$ninep"
+unserve
+
+serve -@ 1 "$tmp/series"
+is "$(shown "$mnt")" "target other" "-@: one moment"
+unserve
+serve -p "$other" "$tmp/series"
+is "$(ls "$mnt/1") $(ls "$mnt/$n")" "$other " "-p: where it is"
+unserve
+mkdir "$tmp/mnt"
+snapfs -p 1 "$tmp/series" "$tmp/mnt"
+is "$rc $(tail -n 1 <<<"$err")" "1 snapfs: -p: no process 1" "-p: nowhere"
+"$BUILD/snap" -o "$tmp/snap" "$pid" 2>/dev/null
+serve "$tmp/series" "$tmp/snap"
+is "$(shown "$mnt") $(ls -d "$mnt/$pid.2")" "target $mnt/$pid.2" \
+    "two files: the last moment of the series"
+unserve
+finish 23
