@@ -198,6 +198,7 @@ int		 touched_forget(pid_t pid);
 int		 maps_read(pid_t pid, struct vmas *l);
 pid_t		 proc_leader(pid_t tid);
 bool		 proc_ended(pid_t pid);
+uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);
 
 #endif

@@ -131,6 +131,7 @@ void		 note_make(struct buf *b, char *const argv[],
 int		 question_make(struct buf *b, struct live *l, bool early);
 
 /* series.c: several moments in one file */
+void		 series_same(const struct words *w);
 int		 series_take(struct taking *k, const struct liveopts *o);
 void		 series_free(struct taking *k);
 

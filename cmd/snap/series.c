@@ -60,6 +60,38 @@ moment_write(struct taking *k, unsigned int n, bool *none)
 }
 
 /*
+ * Let the words of w that are process IDs select the same processes each time.
+ * The first call records which these are. If another process has the ID of one
+ * later, say so, and let that word select none.
+ */
+void
+series_same(const struct words *w)
+{
+	static uint64_t *starts;
+	static char none[] = "";
+	const bool first = starts == NULL;
+	char text[100];
+	uint64_t start;
+	size_t i;
+
+	if (first)
+		starts = must(calloc(w->n + 1, sizeof *starts));
+	for (i = 0; i < w->n; i++) {
+		if (!program_isnumber(w->v[i]))
+			continue;
+		start = proc_began((pid_t)strtol(w->v[i], NULL, 10));
+		if (first)
+			starts[i] = start;
+		else if (start != 0 && start != starts[i]) {
+			snprintf(text, sizeof text, "process %.20s ended, and "
+			    "another process has its ID: left out", w->v[i]);
+			say(NULL, text);
+			w->v[i] = none;
+		}
+	}
+}
+
+/*
  * Stop the processes and write moment n of them. o has the options of the
  * capture. Set *none to true if no process was left. Return 0, or -1 with
  * errstr set.
@@ -83,6 +115,7 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 	if (n == 1 && ((k->writer = snap6_begin(k->out, k->snap->header,
 	    take_lose, k)) == NULL || snap6_series(k->writer) == -1))
 		return -1;
+	series_same(&from.live);
 	if ((k->live = live_new(o)) == NULL ||
 	    sources_add(&from, k->live) == -1)
 		return -1;

@@ -37,6 +37,22 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
+ * Return true if zombie p is left out of set l: a later moment of a series has
+ * a zombie only if it has its parent.
+ */
+static bool
+lproc_isover(struct live *l, const struct lproc *p)
+{
+	const struct lproc *parent;
+	struct task now;
+
+	if (l->opts.moment <= 1 || proc_stat(p->pid, 0, &now) == -1)
+		return false;
+	parent = lproc_find(l, now.ppid);
+	return parent == NULL || parent->skip;
+}
+
+/*
  * Warn the user about threads of process p that other processes trace. Do
  * nothing if the first thread is one of them: that was reported when it could
  * not be seized.
@@ -100,5 +116,7 @@ live_settle(struct live *l)
 		live_warnforeign(l, p);
 		if (p->mmtid == 0 && !lproc_iszombie(p))
 			lproc_leave(l, p);
+		else if (p->mmtid == 0)
+			p->skip = lproc_isover(l, p);
 	}
 }

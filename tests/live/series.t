@@ -19,6 +19,11 @@ has() {
 one() {
 	"$BUILD/snapcat" -@ "$2" -o "$tmp/snap" "$1"
 }
+# the process $child is a zombie of the last moment
+zombie() {
+	"$BUILD/snapls" -n -o pid,state -@ last "$tmp/series" 2>/dev/null |
+	    grep -q "^ *$child *zombie"
+}
 # what a second reader finds in a process: process FILE PID
 process() {
 	python3 "$tests/snap6/oracle.py" "$1" |
@@ -234,6 +239,78 @@ is "$(tail -1 "$tmp/err" | sed 's/[0-9][0-9]*/N/')" \
     'the series ends with the processes' || diag <"$tmp/err"
 try 'checked' "$BUILD/snapls" -c "$tmp/series"
 
+# Another process gets the ID of one that ended: it is not taken.
+cat >"$tmp/reused" <<'END'
+sleep 1000 & other=$!
+sleep 1001 & old=$!
+"$1" -i 0.1 -o "$2/series" $old $other 2>"$2/err" &
+snap=$!
+until [ "$("$1ls" -n "$2/series" 2>/dev/null | wc -l)" -ge 2 ]; do
+	sleep 0.1
+done
+kill $old
+wait $old
+new=
+until [ "$new" = $old ]; do
+	[ -z "$new" ] || kill $new
+	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
+	sleep 1002 &
+	new=$!
+done
+until grep -q "another process" "$2/err"; do
+	sleep 0.1
+done
+n=$("$1ls" -n "$2/series" | wc -l)
+until [ "$("$1ls" -n "$2/series" | wc -l)" -gt $n ]; do
+	sleep 0.1
+done
+kill $other
+wait $snap
+echo $old $other $?
+kill $new
+END
+rm -f "$tmp/series"
+if unshare -fp --mount-proc true 2>/dev/null; then
+	read -r old other rc < <(timeout 200 unshare -fp --kill-child \
+	    --mount-proc bash "$tmp/reused" \
+	    "$BUILD/snap" "$tmp" 2>/dev/null)
+	is "$rc $(sed 's/after [0-9]*/after N/
+	    /exited: left out$/d' "$tmp/err")" "0 snap: process \
+$old ended, and another process has its ID: left out
+snap: the series ends after N moments: nothing to take a snapshot of" \
+	    'another process with the ID: said once'
+	is "$("$BUILD/snapls" -n -@ first "$tmp/series" | wc -l)" 2 'first two'
+	is "$("$BUILD/snapls" -n -o pid,command -@ last "$tmp/series" |
+	    sed 's/  */ /g; s/^ //')" "$other sleep 1000" 'then only the other'
+else
+	skip 'another process with the ID' 'unshare(1) is not permitted' 3
+fi
+
+# A process that its parent does not wait for has ended; with its parent, it is
+# a zombie of the later moments.
+for with in '' -r; do
+	target python3 -c 'import subprocess, time
+child = subprocess.Popen(["sleep", "1004"])
+print("ready", flush=True)
+time.sleep(1000)'
+	child=$(pgrep -P "$pid")
+	rm -f "$tmp/series"
+	"$BUILD/snap" $with -i 0.1 -o "$tmp/series" \
+	    "$([ "$with" ] && echo "$pid" || echo "$child")" 2>"$tmp/err" &
+	taken=$!
+	until_true has "$tmp/series" 2
+	kill "$child"
+	if [ "$with" ]; then
+		until_true zombie
+		ok $? "$with: a zombie"
+		kill "$pid"
+	fi
+	wait $taken
+	is "$? $(sed 's/after [0-9]*/after N/
+	    /exited: left out$/d' "$tmp/err")" "0 snap: the series \
+ends after N moments: nothing to take a snapshot of" "ended${with:+, with $with}"
+done
+
 # The disk is full in the middle of a moment: the file ends with the one before.
 target "$targets/sweep" 8
 mkdir "$tmp/small"
@@ -273,4 +350,4 @@ python3 "$tests/criu/criuasm.py" make large "$tmp/images"
 "$BUILD/snapls" -@ 2 "$tmp/images" >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "1 snapls: $tmp/images: no moment \"2\": the moments \
 are 1 to 1" 'images of criu'
-finish 99
+finish 105

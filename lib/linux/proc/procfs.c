@@ -318,3 +318,15 @@ proc_ended(pid_t pid)
 {
 	return proc_died(pid, 0) && proc_status(pid, 0, "Threads") <= 1;
 }
+
+/*
+ * Return the time at which thread tid began, in ticks after boot, or 0 if that
+ * is unknown. Another thread that has the same ID later began later.
+ */
+uint64_t
+proc_began(pid_t tid)
+{
+	struct procstat st;
+
+	return proc_readstat(tid, 0, &st) >= STAT_START ? st.v[STAT_START] : 0;
+}

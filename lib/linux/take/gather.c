@@ -49,7 +49,8 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 			lproc_refuse(l, lp);
 		return 0;
 	}
-	if (lp->mmtid == 0 && leader->state == 'Z') {
+	/* in a later moment of a series it has only ended */
+	if (lp->mmtid == 0 && leader->state == 'Z' && l->opts.moment <= 1) {
 		l->incomplete = true;
 		live_say(l, "process %d is a zombie: it no longer has "
 		    "memory or registers", lp->pid);
