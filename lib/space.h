@@ -201,4 +201,20 @@ bool		 proc_ended(pid_t pid);
 uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);
 
+/*
+ * Measure a process while it runs: linux/proc/gauge.c
+ */
+enum gauge {
+	GAUGE_CPU,		/* processor time used, in ms */
+	GAUGE_RSS,		/* memory present, in bytes */
+	GAUGE_THREADS,
+	GAUGE_FDS,		/* number of descriptors */
+	GAUGE_PSI_CPU,	/* pressure stall information of its cgroup, in
+				   hundredths of a percent */
+	GAUGE_PSI_IO,
+	GAUGE_PSI_MEMORY
+};
+
+int		 proc_gauge(pid_t pid, enum gauge m, uint64_t *v);
+
 #endif

@@ -40,7 +40,7 @@ for dir in cmd/*/; do
 	fi
 	"$BUILD/$p" --help >"$tmp/help" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "$p --help: is no error"
-	is "$(awk 'END { print (NR > 24) }' "$tmp/help") $(
+	is "$(awk 'END { print (NR > 25) }' "$tmp/help") $(
 	    expand "$tmp/help" | awk 'length > 80')" "0 " \
 	    "$p --help: is a screen at most"
 	is "$(help_options "$tmp/help" | sort)" "$(page_options "$page" | sort)" \

@@ -57,10 +57,21 @@ _snap_files() {
 	done < <(compgen "${2--f}" -- "$1")
 }
 
+_snap_conditions() {
+	local c
+
+	compopt -o nospace 2>/dev/null
+	for c in cpu\> fds\> log= psi-cpu\> psi-io\> psi-memory\> rss\> \
+	    signal threads\>; do
+		_snap_add "$c" "$1"
+	done
+}
+
 # _snap_argument OPTION ARGUMENT CURRENT: what its argument in --help says
 _snap_argument() {
 	case $1=$2 in
 	--cgroup=*) _snap_cgroups "$3" ;;
+	--when=*) _snap_conditions "$3" ;;
 	--user=*) mapfile -t COMPREPLY < <(compgen -u -- "$3") ;;
 	*=pid*) _snap_processes "$3" ;;
 	*dir* | *=mtpt) _snap_files "$3" -d ;;

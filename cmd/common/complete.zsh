@@ -29,6 +29,11 @@ _snap_cgroups() {
 	_files -/
 }
 
+_snap_conditions() {
+	compadd -S '' 'cpu>' 'fds>' log= 'psi-cpu>' 'psi-io>' 'psi-memory>' \
+	    'rss>' signal 'threads>'
+}
+
 _snap_sources() {
 	_alternative files:file:_files processes:process:_snap_processes
 }
@@ -43,6 +48,7 @@ _snap() {
 		what=
 		case "$match[2]=$match[4]" in
 		--cgroup=*) what=:cgroup:_snap_cgroups ;;
+		--when=*) what=:condition:_snap_conditions ;;
 		--user=*) what=:user:_users ;;
 		*=pid*) what=:process:_snap_processes ;;
 		*dir*|*=mtpt) what=:directory:'_files -/' ;;

@@ -52,12 +52,14 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 }
 
 /*
- * Return true if rc is not -1. Otherwise print the error string and return
- * false.
+ * Return true if rc is not -1, or if s ignores absent processes. Otherwise
+ * print the error string and return false.
  */
 static bool
-is_good(int rc)
+is_good(const struct sources *s, int rc)
 {
+	if (rc == -1 && s->absent)
+		return true;
 	if (rc == -1) {
 		fflush(stdout);
 		program_warn("%s", snap_errstr());
@@ -80,12 +82,12 @@ sources_each(const struct sources *s, sources_fn fn, void *arg)
 	size_t i;
 
 	for (i = 0; i < s->live.n; i++)
-		good &= is_good(sources_one(s, s->live.v[i], fn, arg));
+		good &= is_good(s, sources_one(s, s->live.v[i], fn, arg));
 	for (i = 0; i < s->cgroup.n; i++)
-		good &= is_good(proc_grouped(s->cgroup.v[i], user,
+		good &= is_good(s, proc_grouped(s->cgroup.v[i], user,
 		    relay_found, &t));
 	if (s->user && s->live.n + s->cgroup.n == 0)
-		good &= is_good(proc_named(NULL, user, relay_found, &t));
+		good &= is_good(s, proc_named(NULL, user, relay_found, &t));
 	return good;
 }
 

@@ -6,14 +6,14 @@
 #include <err.h>
 #include <unistd.h>
 
-enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY, OPT_TO };
+enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY, OPT_TO, OPT_WHEN };
 
 static struct job job = { .live = { .warn = say } };
 static uint64_t timeout;
 
 /*
- * Handle the option with this letter, which is -m, --at or --memory; arg is its
- * argument.
+ * Handle the option with this letter, which is -m, --at, --memory or --when;
+ * arg is its argument.
  */
 static void
 parse(int letter, char *arg)
@@ -27,6 +27,8 @@ parse(int letter, char *arg)
 	if (letter == OPT_MEMORY && (!amount_bytes(arg, &job.live.memory) ||
 	    job.live.memory == 0))
 		errx(2, "--memory %s: not a size (such as 2G)", arg);
+	if (letter == OPT_WHEN)
+		when_add(arg);
 }
 
 static const struct opt opts[] = {
@@ -83,6 +85,9 @@ static const struct opt opts[] = {
 	{ OPT_TO, "to", "command",
 	    "move to where command runs snapload --receive",
 	    .word = &job.move.to },
+	{ OPT_WHEN, "when", "condition",
+	    "take the snapshot when this is true: snap-series(7)",
+	    .call = parse },
 	{ OPT_LONG, "most", "bytes", NULL, .number = &job.most, 1, INT64_MAX },
 	{ 0 }
 };
@@ -134,6 +139,8 @@ job_parse(int argc, char *argv[])
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core requires the ID of the dumping process as "
 		    "the first operand, and cannot be combined with -d or -k");
+	if (when_given() && j->core)
+		errx(2, "--when cannot be combined with --core");
 	if (j->count != 0 && j->every == 0)
 		errx(2, "-N requires -i");
 	if (j->every > 0 && (j->core || j->move.dry || j->move.kill ||

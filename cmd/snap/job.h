@@ -107,6 +107,12 @@ void		 far_end(struct far *f);
 void		 leave_choose(struct live *l, pid_t pid, uint64_t limit,
 		    struct exclude *x);
 
+/* log.c: lines that are appended to a file */
+struct log;
+
+struct log	*log_open(char *arg);
+bool		 log_look(struct log *l, char *text, size_t n);
+
 /* message.c: hold back messages until the processes run again */
 void		 say(void *arg, const char *text);
 void		 say_hold(void);
@@ -130,8 +136,10 @@ void		 note_make(struct buf *b, char *const argv[],
 /* question.c: what the processes need on the far side */
 int		 question_make(struct buf *b, struct live *l, bool early);
 
+/* same.c: notice that another process has an ID */
+void		 same_check(const struct words *w);
+
 /* series.c: several moments in one file */
-void		 series_same(const struct words *w);
 int		 series_take(struct taking *k, const struct liveopts *o);
 void		 series_free(struct taking *k);
 
@@ -139,5 +147,10 @@ void		 series_free(struct taking *k);
 int		 take(void *taking, struct proc *p, const struct task *t,
 		    const struct file *rec, size_t n);
 void		 take_lose(void *taking, const char *text);
+
+/* when.c: wait until a condition is true */
+void		 when_add(char *arg);
+bool		 when_given(void);
+int		 when_wait(const struct sources *s);
 
 #endif

@@ -10,6 +10,19 @@
 #include <time.h>
 
 /*
+ * Return the time of the clock that also counts while the system sleeps, in
+ * nanoseconds.
+ */
+static uint64_t
+boottime(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)timespec_ns(&ts);
+}
+
+/*
  * Wait until the clock that also counts while the system sleeps shows *due, in
  * nanoseconds, and set *due to the time of the moment after that. A moment that
  * is late does not make the next one late.
@@ -25,8 +38,7 @@ series_wait(uint64_t *due, uint64_t every)
 	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
 	    EINTR)
 		continue;
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	now = timespec_ns(&ts);
+	now = boottime();
 	*due = now - (now - *due) % every + every;
 }
 
@@ -60,38 +72,6 @@ moment_write(struct taking *k, unsigned int n, bool *none)
 }
 
 /*
- * Let the words of w that are process IDs select the same processes each time.
- * The first call records which these are. If another process has the ID of one
- * later, say so, and let that word select none.
- */
-void
-series_same(const struct words *w)
-{
-	static uint64_t *starts;
-	static char none[] = "";
-	const bool first = starts == NULL;
-	char text[100];
-	uint64_t start;
-	size_t i;
-
-	if (first)
-		starts = must(calloc(w->n + 1, sizeof *starts));
-	for (i = 0; i < w->n; i++) {
-		if (!program_isnumber(w->v[i]))
-			continue;
-		start = proc_began((pid_t)strtol(w->v[i], NULL, 10));
-		if (first)
-			starts[i] = start;
-		else if (start != 0 && start != starts[i]) {
-			snprintf(text, sizeof text, "process %.20s ended, and "
-			    "another process has its ID: left out", w->v[i]);
-			say(NULL, text);
-			w->v[i] = none;
-		}
-	}
-}
-
-/*
  * Stop the processes and write moment n of them. o has the options of the
  * capture. Set *none to true if no process was left. Return 0, or -1 with
  * errstr set.
@@ -115,7 +95,7 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 	if (n == 1 && ((k->writer = snap6_begin(k->out, k->snap->header,
 	    take_lose, k)) == NULL || snap6_series(k->writer) == -1))
 		return -1;
-	series_same(&from.live);
+	same_check(&from.live);
 	if ((k->live = live_new(o)) == NULL ||
 	    sources_add(&from, k->live) == -1)
 		return -1;
@@ -126,8 +106,9 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 
 /*
  * End the last moment, which was written. If its clones were kept, keep them
- * for the next one; otherwise resume the processes. Read what older moments
- * have from the output. Return 0, or -1 with errstr set.
+ * for the next one, unless that may be much later (--when); otherwise resume
+ * the processes. Read what older moments have from the output. Return 0, or -1
+ * with errstr set.
  */
 static int
 moment_end(struct taking *k)
@@ -136,7 +117,7 @@ moment_end(struct taking *k)
 
 	if (live_incomplete(k->live))
 		k->incomplete = true;
-	if (live_hasclones(k->live) && live_framesfixed()) {
+	if (live_hasclones(k->live) && live_framesfixed() && !when_given()) {
 		live_keep(k->live);	/* frees k->before */
 		k->before = k->live;
 	} else {
@@ -188,6 +169,37 @@ moment_undo(struct taking *k, unsigned int n, bool none)
 }
 
 /*
+ * No process is left for moment n, as errstr says: end the series. Return 0.
+ */
+static int
+series_over(struct taking *k, unsigned int n)
+{
+	char text[700];
+
+	if (k->job->count != 0)
+		k->incomplete = true;
+	snprintf(text, sizeof text, "the series ends after %u moments: %s",
+	    n - 1, snap_errstr());
+	say(NULL, text);
+	return 0;
+}
+
+/*
+ * Wait until a condition of --when is true for moment n. Return as when_wait()
+ * does; it is an error if no process is left for the first moment.
+ */
+static int
+condition_await(const struct taking *k, unsigned int n)
+{
+	struct sources from = k->job->sources;
+	int rc;
+
+	from.absent = n > 1;
+	rc = when_wait(&from);
+	return rc == 0 && n == 1 ? -1 : rc;
+}
+
+/*
  * Take the moments that the job of k asks for, until no process is left. o has
  * the options of the capture. Return 0, or -1 with errstr set.
  */
@@ -199,32 +211,31 @@ series_take(struct taking *k, const struct liveopts *o)
 	const uint64_t every = k->job->every * 1e9 < LEAST_NS ? LEAST_NS :
 	    (uint64_t)(k->job->every * 1e9);
 	struct liveopts mine = *o;
-	struct timespec now;
 	unsigned int n;
-	char text[700];
 	uint64_t due;
 	bool none;
 	int rc;
 
 	if (!output_isnew(k->out))
 		return errstr_set("-i: %s is not a new file", k->job->path);
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	due = timespec_ns(&now);
+	due = boottime();
 	for (n = 1; most == 0 || n <= most; n++) {
 		series_wait(&due, every);
+		if (when_given()) {
+			if ((rc = condition_await(k, n)) != 1)
+				return rc == 0 ? series_over(k, n) :
+				    moment_undo(k, n, true);
+			due = boottime() + every;
+		}
 		rc = moment_take(k, &mine, n, &none);
 		if (rc == -1)
 			say_kept(false);
 		if (rc == -1 && none && n > 1 && k->live != NULL &&
 		    !live_incomplete(k->live)) {
-			if (most != 0)
-				k->incomplete = true;
-			snprintf(text, sizeof text, "the series ends after %u "
-			    "moments: %s", n - 1, snap_errstr());
-			say(NULL, text);
+			rc = series_over(k, n);
 			live_free(k->live);
 			k->live = NULL;
-			return 0;
+			return rc;
 		}
 		if (rc == -1)
 			return moment_undo(k, n, none);

@@ -298,6 +298,19 @@ run(const struct job *j)
 	return k.incomplete ? 1 : 0;
 }
 
+/*
+ * Wait until a condition of --when is true, before the only snapshot of job j.
+ * Exit with a message if that cannot happen.
+ */
+static void
+await(struct job *j)
+{
+	if (when_wait(&j->sources) != 1)
+		errx(1, "%s", snap_errstr());
+	/* some of the processes may have ended */
+	j->sources.absent = true;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -308,6 +321,8 @@ main(int argc, char *argv[])
 	j->live.progress = &progress;
 	if (j->at != 0)
 		at_wait(j->at);
+	if (when_given() && j->every == 0)
+		await(j);
 	note_make(&j->taken, argv, j->note);
 	if (buf_check(&j->taken) == -1)
 		errx(1, "%s", snap_errstr());
@@ -315,6 +330,8 @@ main(int argc, char *argv[])
 	ignore_stops();
 	program_files();	/* each mapped file needs a descriptor, so raise
 				   the limit on open files */
-	progress_show(&progress, getprogname());
+	/* the progress would take SIGUSR1 from a series that waits for it */
+	if (!when_given() || j->every == 0)
+		progress_show(&progress, getprogname());
 	return run(j);
 }

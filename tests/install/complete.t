@@ -50,6 +50,8 @@ is "$(bash_offers snap "$pid" | grep -x "$pid")" "$pid" "bash: a process, by num
 is "$(bash_offers snapcore -p "$pid" | grep -x "$pid")" "$pid" "bash: a process behind -p"
 is "$(bash_offers snap "${name%% *}")" '\$\(touch\ pwned\)' \
     "bash: a process, by name, quoted"
+is "$(bash_offers snap --when psi | tr '\n' ' ')" \
+    'psi-cpu\> psi-io\> psi-memory\> ' "bash: a condition of snap --when"
 bash_offers snap '' >all
 is "$(grep -c touch all) $(ls pwned 2>/dev/null)" "1 " \
     "bash: no name is run"
@@ -79,7 +81,7 @@ zsh_offers() {
 
 if ! command -v zsh >/dev/null; then
 	skip "what zsh offers" "no zsh" 5
-	finish 25
+	finish 26
 fi
 mkdir functions
 cp "$tests/../cmd/common/complete.zsh" functions/_snap
@@ -102,4 +104,4 @@ esac
 zsh_offers "snap " >all
 is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
     "zsh: processes, of which no name is run"
-finish 28
+finish 29

@@ -1,0 +1,134 @@
+/*
+ * Follow a log: find lines that are appended to a file and match a regular
+ * expression.
+ */
+#include "job.h"
+
+#include <fcntl.h>
+#include <regex.h>
+#include <unistd.h>
+
+enum { MAX_LINE = 64 * KB };	/* a longer line is matched in pieces */
+
+struct log {
+	char	*path;		/* borrowed */
+	regex_t	 wanted;	/* owned */
+	int	 fd;		/* owned */
+	struct buf line;	/* owned; the line whose end was not read yet */
+};
+
+/*
+ * Open the file of l. If end is true, skip what it contains. Return 0, or -1
+ * with errstr set.
+ */
+static int
+log_reopen(struct log *l, bool end)
+{
+	int fd;
+
+	fd = open(l->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd == -1)
+		return errstr_sys("%s", l->path);
+	if (end)
+		(void)lseek(fd, 0, SEEK_END);	/* not that of a pipe */
+	fd_drop(l->fd);
+	l->fd = fd;
+	l->line.len = 0;
+	return 0;
+}
+
+/*
+ * Follow the log that arg names: FILE:REGEX, where REGEX is an extended regular
+ * expression. arg is modified and borrowed. Return the log, or NULL with errstr
+ * set.
+ */
+struct log *
+log_open(char *arg)
+{
+	struct log *l = must(calloc(1, sizeof *l));
+	char why[200];
+	int rc = -1;
+
+	l->fd = -1;
+	l->path = strsep(&arg, ":");
+	if (*l->path == '\0' || arg == NULL || *arg == '\0')
+		(void)errstr_set("use log=FILE:REGEX");
+	else if ((rc = regcomp(&l->wanted, arg, REG_EXTENDED |
+	    REG_NOSUB)) != 0) {
+		regerror(rc, &l->wanted, why, sizeof why);
+		(void)errstr_set("\"%s\": %s", arg, why);
+	} else if ((rc = log_reopen(l, true)) == -1)
+		regfree(&l->wanted);
+	if (rc == 0)
+		return l;
+	free(l);
+	return NULL;
+}
+
+/*
+ * Match the lines in l->line, and remove them. If one matches, copy it to text,
+ * which has room for n bytes, and return true.
+ */
+static bool
+lines_match(struct log *l, char *text, size_t n)
+{
+	char *s = (char *)l->line.data, *end = s + l->line.len, *stop;
+	bool found = false;
+
+	for (; s < end; s = stop + 1) {
+		stop = memchr(s, '\n', (size_t)(end - s));
+		if (stop == NULL && end - s < MAX_LINE)
+			break;
+		if (stop == NULL)
+			stop = end - 1;
+		*stop = '\0';
+		if (found || regexec(&l->wanted, s, 0, NULL, 0) != 0)
+			continue;
+		found = true;
+		strlcpy(text, s, n);
+		(void)text_sanitize(text);
+	}
+	l->line.len = (size_t)(end - s);
+	memmove(l->line.data, s, l->line.len);
+	return found;
+}
+
+/*
+ * Return true if the file of l is at its end, but was replaced or truncated.
+ * Then open the new one, or read the file again from the start.
+ */
+static bool
+log_isnew(struct log *l)
+{
+	struct stat st, now;
+
+	if (fstat(l->fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    stat(l->path, &now) == -1)
+		return false;
+	if (st.st_dev != now.st_dev || st.st_ino != now.st_ino)
+		return log_reopen(l, false) == 0;
+	return st.st_size < lseek(l->fd, 0, SEEK_CUR) &&
+	    lseek(l->fd, 0, SEEK_SET) == 0;
+}
+
+/*
+ * Read what was appended to the file of l. If a line matches, copy it to text,
+ * which has room for n bytes, and return true.
+ */
+bool
+log_look(struct log *l, char *text, size_t n)
+{
+	char piece[16 * KB];
+	bool found = false;
+	ssize_t got;
+
+	do
+		while ((got = read(l->fd, piece, sizeof piece)) > 0) {
+			buf_add(&l->line, piece, (size_t)got);
+			must_do(buf_check(&l->line));
+			/* only the first line is copied */
+			found |= lines_match(l, text, found ? 0 : n);
+		}
+	while (log_isnew(l));
+	return found;
+}

@@ -1,0 +1,37 @@
+/*
+ * Notice that another process has the ID of one that ended, between two looks
+ * at the processes of the command line.
+ */
+#include "job.h"
+
+/*
+ * Let the words of w that are process IDs select the same processes each time.
+ * The first call records which these are. If another process has the ID of one
+ * later, say so, and let that word select none.
+ */
+void
+same_check(const struct words *w)
+{
+	static uint64_t *starts;
+	static char none[] = "";
+	const bool first = starts == NULL;
+	char text[100];
+	uint64_t start;
+	size_t i;
+
+	if (first)
+		starts = must(calloc(w->n + 1, sizeof *starts));
+	for (i = 0; i < w->n; i++) {
+		if (!program_isnumber(w->v[i]))
+			continue;
+		start = proc_began((pid_t)strtol(w->v[i], NULL, 10));
+		if (first)
+			starts[i] = start;
+		else if (start != 0 && start != starts[i]) {
+			snprintf(text, sizeof text, "process %.20s ended, and "
+			    "another process has its ID: left out", w->v[i]);
+			say(NULL, text);
+			w->v[i] = none;
+		}
+	}
+}

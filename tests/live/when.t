@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# snap --when: a snapshot is taken when a condition becomes true, and not before.
+# beside: live
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# Let snap wait in the background: wait_for OPTION ...
+wait_for() {
+	rm -f "$tmp/snap"
+	"$BUILD/snap" -o "$tmp/snap" "$@" 2>"$tmp/err" &
+	waiting=$!
+}
+# the messages, without what differs from run to run
+said() {
+	sed "s,$tmp,TMP,g; s/$pid/PID/g; s/has [0-9.]*\([MG%]*\)\$/has N\1/" \
+	    "$tmp/err"
+}
+# snap has opened the log, and blocks SIGUSR1 if that was asked for before
+reads() {
+	readlink "/proc/$waiting/fd/"* | grep -qx "$1"
+}
+act() {
+	echo act >&"${ask_fd[$pid]}"
+}
+moments() {
+	[ "$("$BUILD/snapls" -n "$tmp/snap" 2>/dev/null | wc -l)" -eq "$1" ]
+}
+
+# Each limit: the process exceeds it when it is asked to.
+target python3 -c 'print("ready", flush=True)
+input()
+memory = b"x" * (200 << 20)
+input()'
+wait_for --when 'rss>150M' "$pid"
+act
+wait $waiting
+is "$? $(said)" '0 snap: rss>150M: process PID has NM' 'memory'
+[ "$("$BUILD/snapls" -n -b -o memory "$tmp/snap")" -gt $((150 << 20)) ]
+ok $? 'the memory is in the snapshot' || "$BUILD/snapls" "$tmp/snap" | diag
+
+# shellcheck disable=SC2016 # for the other shell
+target bash -c 'echo ready; read -r _
+for i in {20..69}; do
+	eval "exec $i</dev/null"
+done
+read -r _'
+wait_for --when 'rss>900G' --when 'fds>50' "$pid"
+act
+wait $waiting
+is "$? $(said)" '0 snap: fds>50: process PID has N' 'descriptors, or memory'
+# a value that stays over the limit, at most so many times
+wait_for -i 0.001 -N 2 --when 'fds>50' "$pid"
+wait $waiting
+is "$? $(said | sort -u)" '0 snap: fds>50: process PID has N' 'a series'
+moments 2
+ok $? 'a series: two moments'
+
+target python3 -c 'import threading, time
+print("ready", flush=True)
+input()
+for i in range(20):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+input()'
+wait_for --when 'threads>20' "$pid"
+act
+wait $waiting
+is "$? $(said)" '0 snap: threads>20: process PID has N' 'threads'
+
+target bash -c 'echo ready; read -r _; while :; do :; done'
+wait_for -z --when 'cpu>0.5%' "$pid"
+act
+wait $waiting
+is "$? $(said)" '0 snap: cpu>0.5%: process PID has N%' 'processor time'
+try '-z: it is compressed' gzip -t "$tmp/snap"
+# the time for which it must exceed the limit; this one does all the time
+was=$(date +%s)
+wait_for --when 'cpu>0.01%:2' "$pid"
+wait $waiting
+is $? 0 'processor time, for two seconds'
+[ $(($(date +%s) - was)) -ge 2 ]
+ok $? 'it waited for them'
+kill "$pid"
+
+# Pressure: more processes than one processor can run, in a cgroup.
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/snap.when.$$
+if mkdir "$group" 2>/dev/null && [ -e "$group/cpu.pressure" ]; then
+	target bash -c 'echo ready; read -r _'
+	echo "$pid" >"$group/cgroup.procs"
+	wait_for --when 'psi-cpu>1.5%' "$pid"
+	for i in 1 2 3; do
+		taskset -c 0 bash -c 'echo $$ >"$1/cgroup.procs"
+		    while :; do :; done' - "$group" &
+		busy[i]=$!
+	done
+	wait $waiting
+	is "$? $(said)" '0 snap: psi-cpu>1.5%: process PID has N%' 'pressure'
+	kill "${busy[@]}" "$pid"
+	wait "${busy[@]}" "$pid" 2>/dev/null
+	until_true rmdir "$group"
+else
+	rmdir "$group" 2>/dev/null
+	skip 'pressure' 'no cgroup of version 2 can be made'
+fi
+
+# SIGUSR1, each time it arrives.  The target does not notice.
+target "$targets/anon"
+: >"$tmp/log"
+wait_for -i 0.001 -N 2 --when signal --when "log=$tmp/log:x" "$pid"
+until_true reads "$tmp/log"
+kill -USR1 $waiting
+until_true moments 1
+kill -USR1 $waiting
+wait $waiting
+is "$? $(said | tr '\n' '.')" "0 snap: signal: SIGUSR1 arrived.snap: signal: \
+SIGUSR1 arrived." 'SIGUSR1, twice'
+moments 2
+ok $? 'SIGUSR1: two moments'
+
+# Lines of a log that is replaced, and truncated.
+echo 'ERROR 1, before' >"$tmp/log"
+wait_for -i 0.001 -N 4 --when "log=$tmp/log:ERROR [0-9]+" "$pid"
+until_true reads "$tmp/log"
+echo 'ERROR' >>"$tmp/log"
+printf 'a part of ERROR' >>"$tmp/log"
+echo ' 2' >>"$tmp/log"
+until_true moments 1
+mv "$tmp/log" "$tmp/log.1"
+printf 'x\nERROR 3\ny\nERROR 3, again\n' >"$tmp/log"
+until_true moments 2
+: >"$tmp/log"
+# it has read to the end of the log
+until_true grep -qx $'pos:\t0' /proc/$waiting/fdinfo/*
+echo 'ERROR 4' >>"$tmp/log"
+until_true moments 3
+head -c 200000 /dev/zero | tr '\0' x >>"$tmp/log"
+printf '\nERROR 5 \033[m\n' >>"$tmp/log"
+wait $waiting
+is "$? $(said | sed 's/^.*: //' | tr '\n' '.')" \
+    '0 a part of ERROR 2.ERROR 3.ERROR 4.ERROR 5 ?[m.' 'lines of a log'
+mkfifo "$tmp/lines"
+"$BUILD/snap" --when log=/dev/stdin:ERROR -o "$tmp/snap" "$pid" \
+    <"$tmp/lines" 2>"$tmp/err" &
+echo 'an ERROR' >"$tmp/lines"
+wait $!
+is "$? $(said)" '0 snap: log=/dev/stdin:ERROR: an ERROR' 'lines of a pipe'
+unnoticed "$pid" 'not noticed'
+
+# It ends before the condition is true.
+target bash -c 'echo ready; read -r _'
+wait_for --when 'rss>900G' "$pid"
+act
+wait $waiting
+is "$? $(said)" '1 snap: no process is left, and no condition of --when became true' \
+    'it ended'
+[ ! -e "$tmp/snap" ]
+ok $? 'it ended: no file'
+target bash -c 'echo ready; read -r _'
+wait_for -i 0.001 --when 'fds>2' "$pid"
+until_true moments 2
+act
+wait $waiting
+is "$? $(said | sed '/fds>2/d; /exited/d; s/after [0-9]*/after N/; s/: n.*/: ./')" \
+    '0 snap: the series ends after N moments: .' 'it ended: a series'
+snap --when signal no-such-name
+is "$rc $err" '1 snap: no process is called "no-such-name"
+snap: there is nothing to wait for' 'no such process'
+
+# Malformed conditions.
+for with in 'cpu 80%' 'cpu' 'cpu>' 'cpu>x%' 'rss>-1' 'rss>2X' 'fds>1K' \
+    'threads>5:' 'threads>5:x' 'threads>5:0' 'size>3' '' 'log=x' 'log=:x' \
+    "log=$tmp/log:a(" "log=$tmp/none:x" 'signal:3'; do
+	"$BUILD/snap" --when "$with" $$ >/dev/null 2>"$tmp/err"
+	echo "$? $(said)"
+done >"$tmp/out"
+limits='not a condition: use cpu, rss, threads, fds, psi-cpu, psi-io or
+psi-memory with >LIMIT, signal, or log=FILE:REGEX'
+limits=${limits/$'\n'/ }
+is "$(<"$tmp/out")" "2 snap: --when cpu 80%: $limits
+2 snap: --when cpu: cpu requires a limit, such as cpu>80%
+2 snap: --when cpu>: cpu requires a limit, such as cpu>80%
+2 snap: --when cpu>x%: cpu requires a limit, such as cpu>80%
+2 snap: --when rss>-1: rss requires a limit, such as rss>2G
+2 snap: --when rss>2X: rss requires a limit, such as rss>2G
+2 snap: --when fds>1K: fds requires a limit, such as fds>500
+2 snap: --when threads>5:: \"\" is not a number of seconds from 1 to 86400
+2 snap: --when threads>5:x: \"x\" is not a number of seconds from 1 to 86400
+2 snap: --when threads>5:0: \"0\" is not a number of seconds from 1 to 86400
+2 snap: --when size>3: $limits
+2 snap: --when : $limits
+2 snap: --when log=x: use log=FILE:REGEX
+2 snap: --when log=:x: use log=FILE:REGEX
+2 snap: --when log=TMP/log:a(: \"a(\": Unmatched ( or \\(
+2 snap: --when log=TMP/none:x: TMP/none: No such file or directory
+2 snap: --when signal:3: $limits" 'malformed conditions'
+finish 21
