@@ -25,6 +25,7 @@ mark_get(struct proc *p, uint64_t n, struct instant *m)
 
 	if (p->pid != n * EARLY_PID - 1 ||
 	    !linuxrec_line(proc_record(p), MOMENT_FILE, line, sizeof line) ||
+	    strchr(line, '\n') != NULL ||
 	    sscanf(line, "%20" SCNu64 "%n", &num, &end) != 1 || num != n)
 		return false;
 	snprintf(first, sizeof first, "process snapshot%s", line + end);
