@@ -360,6 +360,8 @@ main(int argc, char *argv[])
 		sources_inside(&c->sources);
 	if (c->nsnap == SNAPS && c->opts.picture == NULL)
 		errx(2, "comparing two files requires -g");
+	if (c->nsnap == 0 && c->sources.moment != NULL)
+		errx(2, "-@ requires a snapshot (-M)");
 	if (c->nsnap > 0 && sources_live(&c->sources))
 		options_misuse(&cmdline);
 	if (c->nsnap < SNAPS && c->opts.everything)

@@ -350,4 +350,7 @@ python3 "$tests/criu/criuasm.py" make large "$tmp/images"
 "$BUILD/snapls" -@ 2 "$tmp/images" >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "1 snapls: $tmp/images: no moment \"2\": the moments \
 are 1 to 1" 'images of criu'
-finish 105
+"$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
+is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
+    'procmap without a snapshot'
+finish 106
