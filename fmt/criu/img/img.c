@@ -124,7 +124,7 @@ field_unknown(const ProtobufCMessage *m, const struct imgunknown *w,
 		if (f->label == PROTOBUF_C_LABEL_REPEATED) {
 			memcpy(&n, (const char *)m + f->quantifier_offset,
 			    sizeof n);
-			memcpy(&v, v, sizeof v);
+			v = *(const void *const *)v;
 		}
 		for (; n > 0; n--, v++)
 			if (field_unknown(*v, w, u))

@@ -93,15 +93,18 @@ images_read(struct imgdir *images, const struct readopts *o)
 {
 	struct criureader r = { .images = images, .warn = o->warn,
 	    .arg = o->arg };
-	struct imgunknown unknown = { .warn = o->warn, .arg = o->arg };
 	size_t i;
 	int rc = -1;
 
 	if (images == NULL)
 		return NULL;
 	r.dir = images->path;
-	images->unknown = &unknown;
-	if ((r.snap = snap_new()) != NULL && read_inventory(&r) == 0 &&
+	images->unknown = pool_new(&r.pool, 1, sizeof *images->unknown);
+	if (images->unknown != NULL)
+		*images->unknown = (struct imgunknown){ .warn = o->warn,
+		    .arg = o->arg };
+	if (images->unknown != NULL && (r.snap = snap_new()) != NULL &&
+	    read_inventory(&r) == 0 &&
 	    criudir_list(&r) == 0 && criumachine_find(&r) == 0 &&
 	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
 	    criuimg_each(images, "pstree.img", CRIU_PSTREE,
