@@ -62,7 +62,9 @@ $O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(WITH)
 $O/tests/fuzz/space $O/tests/fuzz/svg: $(filter-out %/procmap.o, \
 	$(call progobj,procmap))
 
-$O/tests/confine/probe.so: tests/confine/probe.c
+# preloaded by tests
+PRELOADED = $O/tests/confine/probe.so $O/tests/live/late.so
+$(PRELOADED): $O/%.so: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -fPIC -shared -o $@ $< -ldl
 
@@ -88,7 +90,7 @@ check: tests
 
 ## tests    build everything that tests need; then run one test:
 ##          tests/run tests/live/memory.t (tests/README)
-tests: all $O/tests/snap6/dump $O/tests/confine/probe.so $(UNIT) \
+tests: all $O/tests/snap6/dump $(PRELOADED) $(UNIT) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET)
 
 # what "make tests" made

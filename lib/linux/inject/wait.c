@@ -131,25 +131,29 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 }
 
 /*
- * Handle a thread of inj that did not stop in time: set errstr and return -1.
- * If it could not run, because its cgroup is frozen, stop it again. If it hangs
+ * Handle a thread of inj that did not stop in time. If it reached the entry or
+ * exit of a system call after all, return 0: the deadline may have passed
+ * because we did not run ourselves. Otherwise set errstr and return -1. If the
+ * thread could not run, because its cgroup is frozen, stop it again. If it hangs
  * in a system call, mark it lost: it will continue its program from its return
  * frame after we are gone.
  */
 int
 inject_stuck(struct inject *inj)
 {
+	int status;
+
 	if (ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
 		return inject_refused(inj, "to stop");
-	switch (inject_wait(inj, inj->tid, START_MS)) {
-	case -1:
+	if ((status = inject_wait(inj, inj->tid, START_MS)) == -1)
 		return -1;
-	case 0:
+	if (status == 0) {
 		inj->lost = true;
 		return errstr_set("thread %d does not return from a system "
 		    "call", inj->tid);
 	}
-	return errstr_set("it is not running (is its cgroup frozen?)");
+	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 :
+	    errstr_set("it is not running (is its cgroup frozen?)");
 }
 
 /*

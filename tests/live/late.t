@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# A snap that does not run for half a second, at the worst time, because the
+# machine is too busy: a process under a filter of seccomp(2) is not killed by it.
+# beside: live unsanitized
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+is_root || skip_all 'needs root'
+"$BUILD/snap" -r -o "$tmp/snap" $$ 2>&1 | grep -q 'not supported on this arch' &&
+    skip_all 'no system call is injected here'
+for how in -l -lr; do
+	for at in 1 2 3 4; do
+		target "$targets/sandboxed"
+		LATE_AT=$at LD_PRELOAD=$BUILD/tests/live/late.so \
+		    "$BUILD/snap" $how -o "$tmp/snap" "$pid" 2>"$tmp/err"
+		is "$? $(<"$tmp/err")" '0 ' "$how, late at $at: taken"
+		unnoticed "$pid" "$how, late at $at: goes on"
+	done
+done
+finish 16
