@@ -112,6 +112,7 @@ struct log;
 
 struct log	*log_open(char *arg);
 bool		 log_look(struct log *l, char *text, size_t n);
+bool		 log_isover(const struct log *l);
 
 /* message.c: hold back messages until the processes run again */
 void		 say(void *arg, const char *text);

@@ -8,13 +8,18 @@
 #include <regex.h>
 #include <unistd.h>
 
-enum { MAX_LINE = 64 * KB };	/* a longer line is matched in pieces */
+enum {
+	MAX_LINE = 64 * KB,	/* a longer line is matched in pieces */
+	MAX_PIECES = 64		/* maximum number of pieces read at a time */
+};
 
 struct log {
 	char	*path;		/* borrowed */
 	regex_t	 wanted;	/* owned */
 	int	 fd;		/* owned */
 	struct buf line;	/* owned; the line whose end was not read yet */
+	bool	 over;		/* it is a pipe without writers, and has no
+				   other name to be opened by */
 };
 
 /*
@@ -24,11 +29,16 @@ struct log {
 static int
 log_reopen(struct log *l, bool end)
 {
+	struct stat st;
 	int fd;
 
 	fd = open(l->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd == -1)
 		return errstr_sys("%s", l->path);
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return errstr_set("%s: is a directory", l->path);
+	}
 	if (end)
 		(void)lseek(fd, 0, SEEK_END);	/* not that of a pipe */
 	fd_drop(l->fd);
@@ -72,7 +82,7 @@ log_open(char *arg)
 static bool
 lines_match(struct log *l, char *text, size_t n)
 {
-	char *s = (char *)l->line.data, *end = s + l->line.len, *stop;
+	char *s = (char *)l->line.data, *end = s + l->line.len, *stop, *nul;
 	bool found = false;
 
 	for (; s < end; s = stop + 1) {
@@ -82,6 +92,10 @@ lines_match(struct log *l, char *text, size_t n)
 		if (stop == NULL)
 			stop = end - 1;
 		*stop = '\0';
+		/* a string ends at a NUL */
+		for (nul = s; (nul = memchr(nul, '\0',
+		    (size_t)(stop - nul))) != NULL;)
+			*nul = ' ';
 		if (found || regexec(&l->wanted, s, 0, NULL, 0) != 0)
 			continue;
 		found = true;
@@ -107,28 +121,58 @@ log_isnew(struct log *l)
 		return false;
 	if (st.st_dev != now.st_dev || st.st_ino != now.st_ino)
 		return log_reopen(l, false) == 0;
-	return st.st_size < lseek(l->fd, 0, SEEK_CUR) &&
-	    lseek(l->fd, 0, SEEK_SET) == 0;
+	if (st.st_size >= lseek(l->fd, 0, SEEK_CUR))
+		return false;
+	l->line.len = 0;
+	return lseek(l->fd, 0, SEEK_SET) == 0;
 }
 
 /*
- * Read what was appended to the file of l. If a line matches, copy it to text,
- * which has room for n bytes, and return true.
+ * Add n bytes at data to the file's bytes that were not matched yet. If a line
+ * matches, copy it to text, which has room for size bytes, and return true.
+ */
+static bool
+piece_match(struct log *l, const char *data, size_t n, char *text, size_t size)
+{
+	buf_add(&l->line, data, n);
+	must_do(buf_check(&l->line));
+	return lines_match(l, text, size);
+}
+
+/*
+ * Read what was appended to the file of l, but not more than MAX_PIECES of it.
+ * If a line matches, copy the first to text, which has room for n bytes, and
+ * return true.
  */
 bool
 log_look(struct log *l, char *text, size_t n)
 {
 	char piece[16 * KB];
 	bool found = false;
+	struct stat st;
 	ssize_t got;
+	int i = 0;
 
 	do
-		while ((got = read(l->fd, piece, sizeof piece)) > 0) {
-			buf_add(&l->line, piece, (size_t)got);
-			must_do(buf_check(&l->line));
-			/* only the first line is copied */
-			found |= lines_match(l, text, found ? 0 : n);
-		}
-	while (log_isnew(l));
+		while (i++ < MAX_PIECES &&
+		    (got = read(l->fd, piece, sizeof piece)) > 0)
+			found |= piece_match(l, piece, (size_t)got, text,
+			    found ? 0 : n);
+	while (i <= MAX_PIECES && log_isnew(l));
+	if (i <= MAX_PIECES && got == 0 && !l->over &&
+	    strcmp(l->path, "/dev/stdin") == 0 && fstat(l->fd, &st) == 0 &&
+	    S_ISFIFO(st.st_mode)) {
+		l->over = true;
+		found |= piece_match(l, "\n", 1, text, found ? 0 : n);
+	}
 	return found;
+}
+
+/*
+ * Return true if l is a pipe whose writers have ended.
+ */
+bool
+log_isover(const struct log *l)
+{
+	return l->over;
 }

@@ -196,6 +196,8 @@ condition_await(const struct taking *k, unsigned int n)
 
 	from.absent = n > 1;
 	rc = when_wait(&from);
+	if (rc == 0 && n > 1)
+		(void)errstr_set("no process is left");
 	return rc == 0 && n == 1 ? -1 : rc;
 }
 

@@ -187,8 +187,9 @@ snap_once(struct taking *k, bool clone)
 	o.heads = k->far != NULL;
 	o.out = -1;
 	if (!k->job->move.dry) {
-		k->out = output_begin(k->job->path, k->job->compress,
-		    &progress);
+		if (k->out == NULL)
+			k->out = output_begin(k->job->path, k->job->compress,
+			    &progress);
 		if (k->out != NULL && k->far != NULL)
 			output_frames(k->out);
 		if (k->out == NULL ||
@@ -259,12 +260,13 @@ ignore_stops(void)
 }
 
 /*
- * Take the snapshot that job j describes. Return the exit status.
+ * Take the snapshot that job j describes, into out if that is not NULL. Return
+ * the exit status.
  */
 static int
-run(const struct job *j)
+run(const struct job *j, struct output *out)
 {
-	struct taking k = { .job = j };
+	struct taking k = { .job = j, .out = out };
 	int rc;
 
 	if (j->move.to != NULL && (k.far = far_begin(j->move.to)) == NULL)
@@ -300,20 +302,37 @@ run(const struct job *j)
 
 /*
  * Wait until a condition of --when is true, before the only snapshot of job j.
- * Exit with a message if that cannot happen.
+ * Before that, begin its output and look at the processes: what cannot work
+ * later should be said now. Exit with a message if the condition cannot become
+ * true. Return the output, or NULL if it is begun later.
  */
-static void
+static struct output *
 await(struct job *j)
 {
-	if (when_wait(&j->sources) != 1)
+	struct output *out = NULL;
+	struct live *l;
+	int rc;
+
+	if (!j->move.dry && j->move.to == NULL && (out = output_begin(j->path,
+	    j->compress, &progress)) == NULL)
 		errx(1, "%s", snap_errstr());
-	/* some of the processes may have ended */
+	l = live_new(&j->live);
+	rc = l == NULL ? -1 : sources_add(&j->sources, l);
+	live_free(l);
+	/* from now on, some of the processes may end */
 	j->sources.absent = true;
+	if (rc == -1 || when_wait(&j->sources) != 1) {
+		program_warn("%s", snap_errstr());
+		output_abort(out);
+		exit(1);
+	}
+	return out;
 }
 
 int
 main(int argc, char *argv[])
 {
+	struct output *out = NULL;
 	struct job *j;
 
 	program_descriptors();
@@ -321,17 +340,17 @@ main(int argc, char *argv[])
 	j->live.progress = &progress;
 	if (j->at != 0)
 		at_wait(j->at);
+	program_signals();
 	if (when_given() && j->every == 0)
-		await(j);
+		out = await(j);
 	note_make(&j->taken, argv, j->note);
 	if (buf_check(&j->taken) == -1)
 		errx(1, "%s", snap_errstr());
-	program_signals();
 	ignore_stops();
 	program_files();	/* each mapped file needs a descriptor, so raise
 				   the limit on open files */
 	/* the progress would take SIGUSR1 from a series that waits for it */
 	if (!when_given() || j->every == 0)
 		progress_show(&progress, getprogname());
-	return run(j);
+	return run(j, out);
 }

@@ -67,18 +67,21 @@ struct watch {
 static bool
 limit_parse(const struct quantity *q, const char *s, uint64_t *v)
 {
+	const char *end;
 	double percent;
-	char *end;
 
 	if (q->unit == UNIT_BYTES)
 		return amount_bytes(s, v);
 	if (q->unit == UNIT_COUNT)
 		return amount_read(s, "", NULL, v);
-	if (*s < '0' || *s > '9')
+	end = s + strspn(s, "0123456789.");
+	if (*s < '0' || *s > '9' || end[*end == '%'] != '\0')
 		return false;
-	percent = strtod(s, &end);
+	percent = strtod(s, NULL);
+	if (percent > 1e6)
+		return false;
 	*v = (uint64_t)(percent * 100);
-	return percent <= 1e6 && end[*end == '%'] == '\0';
+	return true;
 }
 
 /*
@@ -185,7 +188,7 @@ limit_say(const struct condition *c, pid_t pid, uint64_t v)
 static int
 watched_look(struct watched *p, uint64_t now)
 {
-	const uint64_t last = p->at;
+	const uint64_t last = p->at, cpu = p->cpu;
 	const struct condition *c;
 	uint64_t used, v;
 	size_t i;
@@ -199,7 +202,7 @@ watched_look(struct watched *p, uint64_t now)
 		if ((rc = proc_gauge(p->pid, c->of->what, &v)) != 0)
 			return rc == 1 ? 0 : -1;
 		if (c->of->what == GAUGE_CPU) {
-			used = v - p->cpu;
+			used = v - cpu;
 			p->cpu = v;
 			v = last == 0 ? 0 : used * 10000 / (now - last);
 		}
@@ -306,6 +309,20 @@ events_await(void)
 }
 
 /*
+ * Return true if each condition is a log that has ended.
+ */
+static bool
+logs_over(void)
+{
+	size_t i;
+
+	for (i = 0; i < nconditions; i++)
+		if (conditions[i].log == NULL || !log_isover(conditions[i].log))
+			return false;
+	return true;
+}
+
+/*
  * Wait until one of the conditions is true. The limits are for the live
  * processes of s; absent ones are ignored if s says so. Return 1 if a condition
  * is true. Return 0 with errstr set if no process is left, or -1 with errstr
@@ -324,8 +341,10 @@ when_wait(const struct sources *s)
 			rc = watch_look(&w, &left);
 			next = now_ms() + SAMPLE_MS;
 		}
-		if (rc == 0 && left)
-			rc = events_await();
+		if (rc == 0 && left && (rc = events_await()) == 0 &&
+		    logs_over())
+			rc = errstr_set("the log has ended, and no condition "
+			    "of --when became true");
 	} while (rc == 0 && left);
 	free(w.v);
 	if (rc == 0)

@@ -287,6 +287,8 @@ class Task:
 class Snapshot:
     """An open snapshot; as a context manager, it closes itself."""
 
+    _open = _of = None
+
     def __init__(self, path: str | os.PathLike[str] = '-',
                  moment: int | str = 'last', *,
                  _of: Snapshot | None = None) -> None:

@@ -102,6 +102,7 @@ int
 proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 {
 	struct task t;
+	long n;
 	int rc;
 
 	*v = 0;
@@ -117,8 +118,9 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 		*v = t.memkb * KB;
 		return 0;
 	case GAUGE_THREADS:
-		*v = (uint64_t)proc_status(pid, 0, "Threads");
-		return 0;
+		n = proc_status(pid, 0, "Threads");
+		*v = (uint64_t)n;
+		return n == -1;	/* it has just ended */
 	case GAUGE_FDS:
 		return proc_list(pid, "fd", number_count, v);
 	default:
