@@ -1,7 +1,7 @@
 /*
  * Preloaded into a program that traces: after its LATE_AT'th request to let a
  * thread run to a system call, it does not run for longer than it waits for a
- * thread (START_MS of lib/linux/inject/run.h), as on a machine that is too busy.
+ * thread (START_MS of lib/linux/inject/run.h), as on a busy machine.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -30,7 +30,8 @@ ptrace(enum __ptrace_request request, ...)
 	va_end(ap);
 	ret = syscall(SYS_ptrace, (long)request, arg[0], arg[1], arg[2]);
 	error = errno;
-	if (request == PTRACE_SYSCALL && at != NULL && ++n == atoi(at))
+	if (request == PTRACE_SYSCALL && at != NULL &&
+	    ++n == strtol(at, NULL, 10))
 		(void)nanosleep(&late, NULL);
 	errno = error;
 	return ret;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A snap that does not run for half a second, at the worst time, because the
-# machine is too busy: a process under a filter of seccomp(2) is not killed by it.
+# A snap that does not run for half a second, at the worst time, as on a busy
+# machine, does not kill a process under a filter of seccomp(2).
 # beside: live unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"

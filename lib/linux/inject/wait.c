@@ -134,9 +134,9 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
  * Handle a thread of inj that did not stop in time. If it reached the entry or
  * exit of a system call after all, return 0: the deadline may have passed
  * because we did not run ourselves. Otherwise set errstr and return -1. If the
- * thread could not run, because its cgroup is frozen, stop it again. If it hangs
- * in a system call, mark it lost: it will continue its program from its return
- * frame after we are gone.
+ * thread could not run, because its cgroup is frozen, stop it again. If it
+ * hangs in a system call, mark it lost: it will continue its program from its
+ * return frame after we are gone.
  */
 int
 inject_stuck(struct inject *inj)

@@ -94,8 +94,8 @@ maps_same(const struct lproc *p)
 
 	if (proc_read(p->pid, 0, "maps", &now) == -1)
 		return true;
-	same = now.len == p->task.maps.len && memcmp(now.data,
-	    p->task.maps.data, now.len) == 0;
+	same = now.len == p->task.maps.len && (now.len == 0 ||
+	    memcmp(now.data, p->task.maps.data, now.len) == 0);
 	bytes_drop(&now);
 	return same;
 }
