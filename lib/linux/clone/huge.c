@@ -110,7 +110,6 @@ static void
 lproc_join(const struct lproc *p, uint64_t deadline)
 {
 	struct joining j = { .until = deadline };
-	struct procstat st;
 	size_t i;
 
 	j.page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -119,9 +118,8 @@ lproc_join(const struct lproc *p, uint64_t deadline)
 	j.pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	j.pagemap = proc_open(p->pid, 0, "pagemap", O_RDONLY);
 	/* its process ID may have been reused */
-	if (j.pidfd != -1 && j.pagemap != -1 &&
-	    proc_readstat(p->pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] == p->start)
+	if (j.pidfd != -1 && j.pagemap != -1 && p->start != 0 &&
+	    proc_began(p->pid) == p->start)
 		for (i = 0; i < p->nhuge && run_join(&j, &p->huge[i]); i++)
 			continue;
 	fd_drop(j.pidfd);

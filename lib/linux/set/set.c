@@ -49,14 +49,12 @@ live_say(const struct live *l, const char *fmt, ...)
 struct lproc *
 lproc_add(struct live *l, pid_t pid)
 {
-	struct procstat st;
 	struct lproc *p;
 
 	if ((p = mem_new(1, sizeof *p)) == NULL)
 		return NULL;
 	p->pid = pid;
-	if (proc_readstat(pid, 0, &st) >= STAT_START)
-		p->start = st.v[STAT_START];
+	p->start = proc_began(pid);
 	TAILQ_INIT(&p->threads);
 	RB_INIT(&p->tids);
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);
@@ -130,10 +128,7 @@ lproc_stands(const struct lproc *p)
 bool
 lproc_isthere(const struct lproc *p)
 {
-	struct procstat st;
-
-	return p->start == 0 || (proc_readstat(p->pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] == p->start);
+	return p->start == 0 || proc_began(p->pid) == p->start;
 }
 
 /*
