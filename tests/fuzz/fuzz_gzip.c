@@ -151,10 +151,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 	if (mutate_pick(8) == 0 || (members_get(p, n), members.n == 0))
 		return LLVMFuzzerMutate(p, n, max);
 	members_mutate(&b, p, n);
-	r = b.failed || b.len > max ? 0 : b.len;
-	if (r > 0)
-		memcpy(p, b.data, r);
-	buf_free(&b);
+	r = mutate_finish(p, &b, max);
 	return r > 0 ? r : LLVMFuzzerMutate(p, n, max);
 }
 #endif

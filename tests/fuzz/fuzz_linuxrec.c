@@ -43,11 +43,7 @@ record_mutate(uint8_t *p, size_t n, size_t max)
 		buf_puts(&b, "\n");
 		(void)items_parts(&l, 0, &b);
 	}
-	n = b.failed || b.len > max ? 0 : b.len;
-	if (n > 0)
-		memcpy(p, b.data, n);
-	buf_free(&b);
-	return n;
+	return mutate_finish(p, &b, max);
 }
 
 size_t

@@ -5,6 +5,7 @@
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
+#include "../../lib/library.h"
 #include "../../lib/num.h"
 
 #include <ctype.h>
@@ -28,6 +29,21 @@ static size_t
 mutate_pick(size_t n)
 {
 	return (size_t)(mutate_random() % n);
+}
+
+/*
+ * Copy b to p, which has room for max bytes, and free b.  Return its length, or
+ * 0 if it does not fit.
+ */
+static size_t
+mutate_finish(uint8_t *p, struct buf *b, size_t max)
+{
+	const size_t n = b->failed || b->len > max ? 0 : b->len;
+
+	if (n > 0)
+		memcpy(p, b->data, n);
+	buf_free(b);
+	return n;
 }
 
 static void

@@ -274,7 +274,7 @@ items_put(const struct items *l, uint8_t *p, size_t max)
 {
 	struct buf b = { 0 }, rec = { 0 };
 	const struct item *it;
-	size_t i, k, n;
+	size_t i, k;
 
 	buf_add(&b, l->head, l->headlen);
 	buf_puts(&b, "\n");
@@ -301,12 +301,8 @@ items_put(const struct items *l, uint8_t *p, size_t max)
 		}
 		buf_add(&b, rec.data, rec.len);
 	}
-	n = b.failed || b.len > max ? 0 : b.len;
-	if (n > 0)
-		memcpy(p, b.data, n);
-	buf_free(&b);
 	buf_free(&rec);
-	return n;
+	return mutate_finish(p, &b, max);
 }
 
 #endif

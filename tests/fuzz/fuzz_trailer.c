@@ -101,10 +101,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 	buf_add(&b, s, r);
 	free(s);
 	trailer_mutate(&b, p + body, len, r - body);
-	r = b.failed || b.len > max ? 0 : b.len;
-	if (r > 0)
-		memcpy(p, b.data, r);
-	buf_free(&b);
+	r = mutate_finish(p, &b, max);
 	return r > 0 ? r : LLVMFuzzerMutate(p, n, max);
 }
 #endif
