@@ -23,7 +23,7 @@ struct log {
 };
 
 /*
- * Open the file of l. If end is true, skip what it contains. Return 0, or -1
+ * Open the log file of l. If end is true, start at its end. Return 0, or -1
  * with errstr set.
  */
 static int
@@ -40,7 +40,7 @@ log_reopen(struct log *l, bool end)
 		return errstr_set("%s: is a directory", l->path);
 	}
 	if (end)
-		(void)lseek(fd, 0, SEEK_END);	/* not that of a pipe */
+		(void)lseek(fd, 0, SEEK_END); /* fails for a pipe */
 	fd_drop(l->fd);
 	l->fd = fd;
 	l->line.len = 0;
@@ -140,8 +140,8 @@ piece_match(struct log *l, const char *data, size_t n, char *text, size_t size)
 }
 
 /*
- * Read what was appended to the file of l, but not more than MAX_PIECES of it.
- * If a line matches, copy the first to text, which has room for n bytes, and
+ * Read the bytes appended to the log file of l, at most MAX_PIECES pieces. If
+ * lines match, copy the first of them to text, which has room for n bytes, and
  * return true.
  */
 bool

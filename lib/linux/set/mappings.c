@@ -261,8 +261,8 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 
 /*
  * Return true if processes a and b share their memory, or if kcmp(2) cannot
- * determine that. Two processes never begin to share memory: the kernel lets
- * only a new process share that of its parent, and it is not marked alone.
+ * determine that. Two processes marked "alone" do not share memory: only a new
+ * process can share the memory of its parent, and a new process is not marked.
  */
 bool
 lproc_shares(const struct lproc *a, const struct lproc *b)
