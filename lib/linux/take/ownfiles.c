@@ -58,7 +58,8 @@ open_read(void *arg, long fd)
 		f->ino = sx.stx_ino;
 		f->blksize = sx.stx_blksize;
 		f->mode = sx.stx_mode;
-	}
+	} else
+		filelist_lose(&p->fds, name);
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
 	if (proc_fdinfo(p->mmtid, f->fd, f->path, sx.stx_mode,
 	    sx.stx_rdev_major, &b) == 0) {

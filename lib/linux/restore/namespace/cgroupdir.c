@@ -62,6 +62,16 @@ static const char *const version2[] = {
 };
 
 /*
+ * Report that a cgroup or a property of one cannot be read, and the reason,
+ * which is in errno, as filelist_lose() does.
+ */
+void
+cgroups_lose(struct cgrec *g)
+{
+	filelist_lose(g->rec, "cgroups/directories");
+}
+
+/*
  * Append the n bytes at s to b, with newlines and backslashes as octal escapes,
  * so that the result stays on one line.
  */
@@ -91,16 +101,20 @@ property_record(struct cgrec *g, int dir, const char *name)
 
 	n = 0;
 	if (strcmp(name, "tasks") == 0 || strcmp(name, "cgroup.procs") == 0) {
-		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1) {
+			cgroups_lose(g);
 			return;
+		}
 	} else {
 		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd == -1)
-			return;
-		failed = fstat(fd, &st) == -1;
-		n = full_pread(fd, v, sizeof v, 0);
-		failed |= n == sizeof v || errno != 0;
-		close(fd);
+		failed = fd == -1 || fstat(fd, &st) == -1;
+		if (!failed) {
+			n = full_pread(fd, v, sizeof v, 0);
+			failed = n == sizeof v || errno != 0;
+		}
+		if (failed && n < sizeof v)
+			cgroups_lose(g);
+		fd_drop(fd);
 		if (failed || memchr(v, '\0', n) != NULL)
 			return;
 		if (n > 0 && v[n - 1] == '\n')
@@ -142,8 +156,13 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 	const int n = (int)(list->end - list->s);
 	struct stat st;
 
-	if (g->left == 0 || g->text.len > MAX_TEXT || fstat(dir, &st) == -1 ||
-	    !cell_once(live_cell(g->l, "cgroup %.*s %s", n, list->s, path)))
+	if (g->left == 0 || g->text.len > MAX_TEXT)
+		return false;
+	if (fstat(dir, &st) == -1) {
+		cgroups_lose(g);
+		return false;
+	}
+	if (!cell_once(live_cell(g->l, "cgroup %.*s %s", n, list->s, path)))
 		return false;
 	g->left--;
 	buf_printf(&g->text, "directory %.*s %o %u %u %s\n", n == 0 ? 1 : n,
@@ -167,7 +186,10 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 
 	if (dir_begin(g, dir, path))
 		properties_record(g, dir);
-	if (depth == MAX_DEPTH || (d = fdopendir(dir)) == NULL) {
+	d = depth == MAX_DEPTH ? NULL : fdopendir(dir);
+	if (d == NULL) {
+		if (depth < MAX_DEPTH)
+			cgroups_lose(g);
 		close(dir);
 		return;
 	}
@@ -178,8 +200,10 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 			continue;
 		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY |
 		    O_NOFOLLOW | O_CLOEXEC);
-		if (fd == -1)
+		if (fd == -1) {
+			cgroups_lose(g);
 			continue;
+		}
 		path[len] = '/';
 		strlcpy(path + len + 1, e->d_name, PATH_MAX - len - 1);
 		dirs_record(g, fd, path, depth + 1);
@@ -206,8 +230,10 @@ above_record(struct cgrec *g, int point, const char *path,
 			continue;
 		snprintf(up, sizeof up, "%.*s", (int)n - 1, rest + 1);
 		dir = openat(point, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dir == -1)
+		if (dir == -1) {
+			cgroups_lose(g);
 			return;
+		}
 		snprintf(up, sizeof up, "%.*s", (int)(strlen(path) -
 		    strlen(rest + n)), path);
 		if (dir_begin(g, dir, up))

@@ -99,9 +99,12 @@ line_record(struct cgrec *g)
 		if (done)
 			return;
 	}
-	if ((fd = hierarchy_open(list)) == -1)
+	if ((fd = hierarchy_open(list)) == -1) {
+		cgroups_lose(g);
 		return;
-	(void)cgroupdir_record(g, fd, path, path);
+	}
+	if (!cgroupdir_record(g, fd, path, path))
+		cgroups_lose(g);
 	close(fd);
 }
 
@@ -113,7 +116,7 @@ line_record(struct cgrec *g)
 static void
 directories_record(struct live *l, struct filelist *rec)
 {
-	struct cgrec g = { .l = l, .left = MAX_DIRS };
+	struct cgrec g = { .l = l, .rec = rec, .left = MAX_DIRS };
 	const struct file *f;
 	struct cgroupline line;
 	struct scan t;
@@ -123,7 +126,7 @@ directories_record(struct live *l, struct filelist *rec)
 	    (const char *)f->data)))
 		return;
 	if (proc_read(getpid(), 0, "mountinfo", &g.mounts) == -1) {
-		filelist_lose(rec, "cgroups/directories");
+		cgroups_lose(&g);
 		return;
 	}
 	g.line = &line;

@@ -16,6 +16,7 @@ int		 space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
 /* cgroupdir.c: cgroup directories */
 struct cgrec {
 	struct live	*l;	/* borrowed */
+	struct filelist	*rec;	/* borrowed; the record of the process */
 	const struct cgroupline *line; /* borrowed; the hierarchy and path */
 	struct bytes	 mounts; /* owned; our mountinfo */
 	struct buf	 text;	/* owned */
@@ -23,6 +24,7 @@ struct cgrec {
 				   recorded */
 };
 
+void		 cgroups_lose(struct cgrec *g);
 bool		 cgroupdir_record(struct cgrec *g, int point,
 		    const char *path, const char *rest);
 
