@@ -115,6 +115,15 @@ whole() {
 	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
 }
 
+# has_acls: the file system of the store has access control lists (acl(5))
+has_acls() {
+	python3 -c 'import errno, os, sys
+try:
+    os.getxattr(sys.argv[1], "system.posix_acl_access")
+except OSError as e:
+    sys.exit(e.errno == errno.EOPNOTSUPP)' "$store"
+}
+
 # readable: the user whose it is may read $id
 readable() {
 	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]

@@ -6,7 +6,6 @@
 #include "machine.h"
 
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <linux/nsfs.h>
@@ -231,20 +230,31 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 /*
  * Check that the soft RLIMIT_CORE of process f allows a core dump. The kernel
  * ignores the limit for pipes and sockets (core(5)), so we check it. A limit of
- * less than a page counts as 0, as in systemd-coredump(8). Return 0, or -1 with
- * errstr set.
+ * less than a page counts as 0, as in systemd-coredump(8). Read the limit from
+ * /proc, because prlimit(2) needs CAP_SYS_RESOURCE, which root of a container
+ * may lack. Return 0, or -1 with errstr set.
  */
 int
 crashing_allowed(const struct crashing *f)
 {
-	struct rlimit rl;
+	char path[64], line[128], cur[32] = "";
+	uintmax_t most;
+	FILE *in;
 
-	if (prlimit(f->pid, RLIMIT_CORE, NULL, &rl) == -1)
+	snprintf(path, sizeof path, "/proc/%d/limits", f->pid);
+	if ((in = fopen(path, "re")) == NULL)
 		return errstr_sys("cannot read its limits");
-	if (rl.rlim_cur < (rlim_t)sysconf(_SC_PAGESIZE))
+	while (fgets(line, sizeof line, in) != NULL &&
+	    sscanf(line, "Max core file size %31s", cur) != 1)
+		continue;
+	fclose(in);
+	if (*cur == '\0')
+		return errstr_set("%s has no core size limit", path);
+	most = strcmp(cur, "unlimited") == 0 ? UINTMAX_MAX :
+	    strtoumax(cur, NULL, 10);
+	if (most < (uintmax_t)sysconf(_SC_PAGESIZE))
 		return errstr_set("its core size limit is %ju (see ulimit -c, "
-		    "and core-limit in snapcrash.conf(5))",
-		    (uintmax_t)rl.rlim_cur);
+		    "and core-limit in snapcrash.conf(5))", most);
 	return 0;
 }
 
