@@ -27,7 +27,7 @@ switches() {
 }
 # the target ran on for a while, or it will not, for it stays stopped
 went_on() {
-	grep -q 'cannot be cloned' "$tmp/err" ||
+	grep -q 'processes stay stopped' "$tmp/err" ||
 	    [ "$(switches)" -gt $((begun + 100)) ]
 }
 
