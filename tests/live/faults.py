@@ -1,10 +1,10 @@
 """Have system calls of snap and its guard fail, one a run, or kill it there.
 
-usage: faults.py SNAP SNAPLS FAULT DIR COUNT PID ... -- FLAG ...
+usage: faults.py SNAP SNAPLS FAULT DIR [late:]COUNT PID ... -- FLAG ...
 
 Runs SNAP with flags, of whichever of the processes is free, through
 FAULT (tests/targets/fault.c): COUNT runs, spread over all that can fail, or
-all if it is 0. After each, the process must be as it was, and there is a
+all if it is 0; with "late:", only over those that are late. After each, the process must be as it was, and there is a
 sentence, or a whole snapshot. Prints what is wrong, and exits 1 if anything
 is.
 """
@@ -53,12 +53,16 @@ FAILS = {
     'fadvise64': 'EIO', 'openat2': 'ENFILE EIO ENOSYS',
     'sched_getaffinity': 'EPERM',
 }
+# after these, snap does not run for a time
+LATE = ('ptrace', 'wait4', 'process_vm_writev', 'kill', 'tgkill', 'clone',
+    'clone3', 'recvmsg', 'poll')
 KEYS = ('State', 'TracerPid', 'Threads', 'SigPnd', 'ShdPnd', 'SigBlk',
     'SigIgn', 'SigCgt', 'FDSize', 'NoNewPrivs', 'Seccomp')
 
 snap, snapls, fault, where, count = sys.argv[1:6]
 at = sys.argv.index('--')
 pids, flags = [int(p) for p in sys.argv[6:at]], sys.argv[at + 1:]
+kind, _, count = count.rpartition(':')
 count = int(count)
 
 
@@ -217,6 +221,9 @@ def cases(counts):
             first = 2 if NR[nr] == 'mmap' else 1    # ld.so's, which crashes
             all += [(role, nr, i, number) for i in spread(n, 250)
                 if i >= first]
+    for role, nr, n in counts:
+        if NR.get(nr) in LATE:
+            all += [(role, nr, i, 'late') for i in spread(n, 250)]
     for role in sorted({r for r, nr, n in counts}):
         calls = sum(n for r, nr, n in counts if r == role)
         all += [(role, -1, i, 'kill') for i in spread(calls, 2500)]
@@ -227,13 +234,15 @@ runs = queue.Queue()
 for i, pid in enumerate(pids):
     run = Run(pid, i)
     runs.put(run)
-todo = cases(run.counts)
+todo = [c for c in cases(run.counts) if kind in ('', c[3])]
 if 0 < count < len(todo):
-    # of 100 and more, also each file that cannot be opened or examined
-    files = [c for c in todo if c[3] == str(errno.EIO) and
-        NR.get(c[1]) in ('openat', 'statx', 'newfstatat', 'fstat') and
-        c[0] in 'mt'] if count >= 100 else []
-    todo = [todo[i * len(todo) // count] for i in range(count)] + files
+    # of 100 and more, also each file that cannot be opened or examined; and
+    # each request of the guard that is late
+    each = [c for c in todo if (count >= 100 and c[0] in 'mt' and
+        c[3] == str(errno.EIO) and NR.get(c[1]) in ('openat', 'statx',
+        'newfstatat', 'fstat')) or (kind and c[0] == 'h' and
+        NR.get(c[1]) == 'ptrace')]
+    todo = [todo[i * len(todo) // count] for i in range(count)] + each
 
 
 def one(case):
@@ -241,7 +250,7 @@ def one(case):
     bad = run.judge(*case)
     hit = bool(run.hits)
     text = '%s %s %d %s: rc %d%s %s' % (case[0], NR.get(case[1], 'any'),
-        case[2], case[3] if case[3] == 'kill' else
+        case[2], case[3] if case[3] in ('kill', 'late') else
         errno.errorcode[int(case[3].lstrip('+'))], run.rc,
         '' if hit else ' (not hit)', run.said[-200:].replace('\n', ' | '))
     runs.put(run)

@@ -5,8 +5,9 @@
  *
  * ROLE is m, the first thread; t, its other threads; g, its children; h,
  * theirs.  Of what these call, the Nth call of that NUMBER, or with -1 of all,
- * is not made and gives ERROR; is made and gives it (+ERROR); or, as the
- * program is about to make it, its process is killed (kill).  Each that was
+ * is not made and gives ERROR; is made and gives it (+ERROR); is made, and
+ * then the whole program does not run for LATE_NS (late); or, as the program
+ * is about to make it, its process is killed (kill).  Each that was
  * hit is a line "hit NUMBER" in the file HITS; with the role "-", a line
  * "ROLE NUMBER COUNT" tells there at the end what was called.
  *
@@ -28,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined __x86_64__
@@ -79,6 +81,7 @@ enum {
 	MOST = 256,		/* threads at once */
 	CALLS = 512,
 	SECONDS = 20,
+	LATE_NS = 600000000, /* longer than snap waits for a thread */
 	OPTIONS = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
 	    PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
 	    PTRACE_O_EXITKILL
@@ -92,6 +95,7 @@ static struct thread {
 	char		 role;	/* '\0': not known yet */
 	bool		 halted; /* until that is known */
 	long		 result; /* of the call that it is in; 0: its own */
+	bool		 late;	/* when it has made that call */
 } threads[MOST];
 
 static struct {
@@ -101,6 +105,7 @@ static struct {
 	long		 error;
 	bool		 made;
 	bool		 kills;
+	bool		 late;
 } fault;
 
 static long counts[sizeof roles][CALLS];
@@ -149,6 +154,7 @@ call_enter(struct thread *t, long nr)
 		(void)kill(t->tid, SIGKILL);
 		return;
 	}
+	t->late = fault.late;
 	t->result = -fault.error;
 	if (!fault.made)
 		call_skip(t->tid);
@@ -157,6 +163,7 @@ call_enter(struct thread *t, long nr)
 static void
 call_edge(struct thread *t)
 {
+	const struct timespec late = { 0, LATE_NS };
 	struct __ptrace_syscall_info si;
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, (void *)sizeof si, &si) ==
@@ -167,6 +174,10 @@ call_edge(struct thread *t)
 	else if (t->result != 0) {
 		call_give(t->tid, t->result);
 		t->result = 0;
+	}
+	if (si.op == PTRACE_SYSCALL_INFO_EXIT && t->late) {
+		(void)nanosleep(&late, NULL);
+		t->late = false;
 	}
 }
 
@@ -270,7 +281,8 @@ main(int argc, char *argv[])
 	fault.nr = strtol(argv[3], NULL, 10);
 	fault.n = strtol(argv[4], NULL, 10);
 	fault.kills = strcmp(argv[5], "kill") == 0;
-	fault.made = argv[5][0] == '+';
+	fault.late = strcmp(argv[5], "late") == 0;
+	fault.made = argv[5][0] == '+' || fault.late;
 	fault.error = strtol(argv[5], NULL, 10);
 	if ((hits = fopen(argv[1], "we")) == NULL)
 		err(2, "%s", argv[1]);
