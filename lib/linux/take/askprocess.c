@@ -3,6 +3,7 @@
  * injected system calls: signal actions, timers, keyrings(7) and settings.
  */
 #include "clock.h"
+#include "linux/proc/proc.h"
 #include "taking.h"
 #include "vec.h"
 
@@ -26,22 +27,51 @@ enum {
 };
 
 /*
+ * Return the signals whose actions the process of a must be asked for: those
+ * that it catches or ignores (proc_pid_status(5)), and SIGCHLD, whose flag
+ * SA_NOCLDWAIT has an effect without a handler. Bit 0 represents signal 1. If
+ * the status of the process cannot be read, return all signals.
+ */
+static uint64_t
+signals_set(const struct asking *a)
+{
+	uint64_t caught, ignored;
+	struct bytes b;
+	bool known;
+
+	if (proc_read(a->proc->mmtid, 0, "status", &b) == -1)
+		return UINT64_MAX;
+	known = status_list(b.data, b.len, "SigCgt", 16, &caught, 1) == 1 &&
+	    status_list(b.data, b.len, "SigIgn", 16, &ignored, 1) == 1;
+	free(b.data);
+	return known ? caught | ignored | UINT64_C(1) << (SIGCHLD - 1) :
+	    UINT64_MAX;
+}
+
+/*
  * Record the signal actions of the n processes v, as the kernel's
- * rt_sigaction(2) returns them.
+ * rt_sigaction(2) returns them. If a signal has the default action in all of
+ * them, do not ask: record zeros.
  */
 static void
 ask_sigactions(struct asking *v, size_t n)
 {
-	uint64_t arg[6] = { 0, 0, 0, 8 }, got[4], sig;
+	uint64_t arg[6] = { 0, 0, 0, 8 }, asked, got[4], sig;
 	struct asking *a;
+	bool asks;
 
+	for (asked = 0, a = v; a < v + n; a++)
+		asked |= signals_set(a);
 	for (sig = 1; sig <= NSIGNALS; sig++) {
 		if (sig == SIGKILL || sig == SIGSTOP)
 			continue;
 		arg[0] = sig;
-		ask_each(v, n, SYS_rt_sigaction, arg, 2);
+		asks = (asked >> (sig - 1) & 1) != 0;
+		if (asks)
+			ask_each(v, n, SYS_rt_sigaction, arg, 2);
+		memset(got, 0, sizeof got);
 		for (a = v; a < v + n; a++)
-			if (asking_got(a, got, sizeof got))
+			if (!asks || asking_got(a, got, sizeof got))
 				buf_printf(&a->told, "%ju %jx %jx %jx %jx\n",
 				    (uintmax_t)sig, (uintmax_t)got[0],
 				    (uintmax_t)got[1], (uintmax_t)got[2],
