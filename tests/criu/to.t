@@ -212,10 +212,11 @@ killed() {
 	done
 	[ -z "$bad" ]
 }
-# Nothing of the move runs any more, and the guard has reaped all clones.
+# Nothing of the move runs any more, and all clones have ended.  One stays a
+# zombie if the guard, whose command line is that of snap, was killed as well.
 quiet() {
 	! pgrep -f "criu (restore|lazy-pages)|^$BUILD/snapload --receive" \
-	    >/dev/null && ! pgrep -P "$first" >/dev/null
+	    >/dev/null && ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
 }
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
 killed "^$BUILD/snapload --receive" "${times[@]}"
