@@ -144,9 +144,9 @@ job_parse(int argc, char *argv[])
 	if (j->count != 0 && j->every == 0)
 		errx(2, "-N requires -i");
 	if (j->every > 0 && (j->core || j->move.dry || j->move.kill ||
-	    j->compress || j->path == NULL))
+	    j->path == NULL))
 		errx(2, "-i requires -o, and cannot be combined with -d, -k, "
-		    "-z, --core or --to");
+		    "--core or --to");
 	if (j->move.to != NULL && (j->move.dry || j->path != NULL))
 		errx(2, "--to cannot be combined with -d or -o");
 	/* a child that is not moved would get another parent */

@@ -145,7 +145,7 @@ moment_say(const struct taking *k, unsigned int n)
 	for (i = 0; i < k->snap->nproc; i++)
 		kb += k->snap->proc[i]->count.raw;
 	snprintf(text, sizeof text, "moment %u: %ju new kilobytes; the file "
-	    "has %ju", n, (uintmax_t)kb, (uintmax_t)output_pos(k->out) / KB);
+	    "has %ju", n, (uintmax_t)kb, (uintmax_t)output_written(k->out) / KB);
 	say(NULL, text);
 }
 

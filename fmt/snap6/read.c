@@ -238,7 +238,8 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (r.o->store != NULL)
 		r.o->store->snap = r.snap;
 	rc = read_stream(&r);
-	if (rc == -1 && r.fault.cut && !r.o->salvage && !r.o->partial)
+	if (rc == -1 && (r.fault.cut || input_iscut(in)) && !r.o->salvage &&
+	    !r.o->partial)
 		whole = moments_whole(r.snap);
 	failed = rc == -1 && r.snap->nproc > 0 && (r.o->salvage ||
 	    r.o->partial || whole > 0);

@@ -7,14 +7,10 @@
  * compared with them; then from the output itself.
  */
 #include "bisect.h"
-#include "full.h"
 #include "io/io.h"
 #include "vec.h"
 #include "record/record.h"
 #include "writer.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 /*
  * Let w write a series. Its output must be a new file, because later moments
@@ -23,15 +19,7 @@
 int
 snap6_series(struct snap6 *w)
 {
-	int fd;
-
-	if ((w->own = snap_new()) == NULL)
-		return -1;
-	if ((fd = beneath_reopen(output_fd(w->out), O_RDONLY)) == -1)
-		return errstr_sys("cannot read the output");
-	if ((w->file = source_file(w->own, fd, "the output", KB + 1)) == NULL)
-		fd_drop(fd);
-	return w->file == NULL ? -1 : 0;
+	return (w->own = snap_new()) == NULL ? -1 : 0;
 }
 
 CMP2(rawpages_cmp, struct rawpages, seg, kb)
@@ -109,6 +97,33 @@ snap6_retire(struct snap6 *w, struct snap *s)
 }
 
 /*
+ * Write as memory of p, a mark, as many zero pages as the output lacks at the
+ * end of a moment (output_lacks()).
+ */
+static int
+mark_pad(struct snap6 *w, struct proc *p)
+{
+	char num[SNAP6_NUMMOST];
+	/* the header, the count, the base and the length */
+	const size_t head = (size_t)(num_format(num, p->pid) - num) +
+	    strlen("mem\n") + 3 * SNAP6_NUM;
+	uint64_t n = output_lacks(w->out, head + 1);
+	struct segment *s;
+
+	if (n == 0)
+		return 0;
+	n -= head;
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
+	    (s = segment_new(0, n * KB)) == NULL)
+		return -1;
+	if (segment_append(s, n, NULL, 0) == -1) {
+		segment_free(s);
+		return -1;
+	}
+	return image_insert(p->mem, s) == -1 ? -1 : snap6_put(w, p);
+}
+
+/*
  * Write the mark of moment n, counted from 1: all of its processes were
  * written, and header is the first line that a snapshot of it would have.
  */
@@ -118,20 +133,20 @@ mark_put(struct snap6 *w, uint64_t n, const char *header, const char *cputype)
 	static char name[] = MOMENT_FILE;
 	struct file f = { .name = name };
 	struct buf b = { 0 };
-	struct snap *s;
 	struct proc *p;
 	int rc = -1;
 
 	buf_printf(&b, "%" PRIu64 "%s\n", n, header + strlen(SNAP6_MAGIC));
-	if (buf_check(&b) == 0 && (s = snap_new()) != NULL) {
+	if (buf_check(&b) == 0) {
 		f.data = b.data;
 		f.len = b.len;
-		if ((p = snap_add(s, n * EARLY_PID - 1)) != NULL &&
-		    linuxrec_pack(p, cputype, &f, 1) == 0)
-			rc = snap6_put(w, p);
-		snap_free(s);
+		if ((p = snap_add(w->own, n * EARLY_PID - 1)) != NULL &&
+		    linuxrec_pack(p, cputype, &f, 1) == 0 &&
+		    snap6_put(w, p) == 0) {
+			proc_forget(p);
+			rc = mark_pad(w, p);
+		}
 	}
-	w->proc = NULL;
 	buf_free(&b);
 	return rc;
 }
@@ -145,19 +160,19 @@ int
 snap6_pause(struct snap6 *w, uint64_t n, const char *header,
     const char *cputype)
 {
-	uint64_t end;
 	int rc;
 
 	if (mark_put(w, n, header, cputype) == -1 ||
-	    output_sum(w->out, NULL) == -1)
+	    output_mark(w->out) == -1 || output_sum(w->out, NULL) == -1)
 		return -1;
-	end = output_pos(w->out);
 	if ((rc = sums_end(w->sums)) == 0)
 		rc = snap6_trailer(w);
 	sums_resume(w->sums);
-	if (rc == 0)
-		w->end = end;
-	return rc == 0 ? output_publish(w->out) : -1;
+	if (rc == -1 || output_publish(w->out) == -1)
+		return -1;
+	if (w->file == NULL)
+		w->file = output_source(w->out, w->own, KB + 1);
+	return w->file == NULL ? -1 : 0;
 }
 
 /*
@@ -168,7 +183,7 @@ int
 snap6_resume(struct snap6 *w)
 {
 	dedup_next(w->dedup, true, false);
-	return output_rewind(w->out, w->end) == -1 ? -1 :
+	return output_rewind(w->out) == -1 ? -1 :
 	    output_sum(w->out, w->sums);
 }
 
@@ -180,10 +195,5 @@ snap6_resume(struct snap6 *w)
 int
 snap6_undo(struct snap6 *w)
 {
-	const int fd = output_fd(w->out);
-
-	(void)output_flush(w->out);
-	return ftruncate(fd, (off_t)w->end) == -1 || full_pwrite(fd,
-	    w->trailer.data, w->trailer.len, w->end) == -1 ?
-	    errstr_sys("cannot remove a moment") : 0;
+	return output_undo(w->out);
 }

@@ -154,7 +154,7 @@ write_finding(void *arg, const struct finding *f)
 	case VERDICT_RAW:
 		w->proc->count.raw += f->n;
 		progress_count(w->progress, f->n, 0, 0);
-		if (w->file != NULL && rawpages_add(w, f, pos) == -1)
+		if (w->own != NULL && rawpages_add(w, f, pos) == -1)
 			return -1;
 		write_raw(w, f);
 		indexer_raw(&w->index, f->place, f->n);
@@ -333,7 +333,6 @@ snap6_free(struct snap6 *w)
 	sums_free(w->sums);
 	indexer_free(&w->index);
 	free(w->raw);
-	buf_free(&w->trailer);
 	snap_free(w->own);
 	free(w);
 }
@@ -376,7 +375,7 @@ snap6_begin(struct output *out, const char *header,
 int
 snap6_trailer(struct snap6 *w)
 {
-	struct buf b = { 0 }, old;
+	struct buf b = { 0 };
 	int rc;
 
 	if (w->zero && w->feigned)
@@ -388,11 +387,6 @@ snap6_trailer(struct snap6 *w)
 	if ((rc = trailer_make(&b, &w->index, w->sums)) == 0) {
 		output_put(w->out, b.data, b.len);
 		rc = output_flush(w->out);
-	}
-	if (rc == 0) {
-		old = w->trailer;
-		w->trailer = b;
-		b = old;
 	}
 	buf_free(&b);
 	return rc;

@@ -37,14 +37,13 @@ struct snap6 {
 				  was written */
 	char		 why[256];
 	uint64_t	 nlost;		/* number of lost kilobytes of proc */
-	struct snap	*own;	/* owned; has the source "file", or NULL */
-	struct source	*file;	/* borrowed; the output, as a source; NULL: not
-				   a series */
+	struct snap	*own;	/* owned; has the source "file" and the marks;
+				   NULL: not a series */
+	struct source	*file;	/* borrowed; the output, as a source; NULL: no
+				   moment was written */
 	struct rawpages	*raw;	/* owned; raw pages that are not yet read from
 				   "file" */
 	size_t		 nraw;
-	uint64_t	 end;	/* offset of the last trailer in the output */
-	struct buf	 trailer;	/* owned; the last trailer */
 };
 
 /* write.c */

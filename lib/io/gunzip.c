@@ -51,7 +51,8 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 		    "one is short");
 	if ((n = input_fill(g->in, h->len)) < h->len && input_end(g->in) == -1)
 		return -1;
-	if (n < h->len)
+	g->in->cut = n < h->len;
+	if (g->in->cut)
 		return errstr_set("cut off at byte %" PRIu64 "; the member has "
 		    "%zu bytes", g->in->pos + n, h->len);
 	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
@@ -83,7 +84,8 @@ read_end(struct gunzip *g, size_t n)
 {
 	if (n > 0)
 		return errstr_set("trailing garbage after the last member");
-	if (g->ours && !g->last)
+	g->in->cut = g->ours && !g->last;
+	if (g->in->cut)
 		return errstr_set("missing: the file was cut off before the "
 		    "empty end member");
 	return 0;
@@ -114,7 +116,8 @@ read_member(struct gunzip *g)
 		return -1;
 	if (g->member == 1)
 		g->ours = rc == 1;
-	if (g->ours && n < GZIP_HEAD)
+	g->in->cut = g->ours && n < GZIP_HEAD;
+	if (g->in->cut)
 		return errstr_set("its header is cut off at byte %"
 		    PRIu64, g->in->pos + n);
 	if (g->ours != (rc == 1))
@@ -143,7 +146,8 @@ read_other(struct gunzip *g, void *buf, size_t most)
 
 	if ((n = input_fill(g->in, 1)) == 0 && input_end(g->in) == -1)
 		return -1;
-	if (n == 0 && z->msg == NULL)
+	g->in->cut = n == 0 && z->msg == NULL;
+	if (g->in->cut)
 		return errstr_set("cut off at byte %" PRIu64,
 		    g->in->pos);
 	z->next_in = g->in->buf + g->in->start;

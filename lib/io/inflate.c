@@ -77,3 +77,12 @@ input_plain(const struct input *in)
 {
 	return in->packed == NULL;
 }
+
+/*
+ * Return true if the stream is compressed and ended too early.
+ */
+bool
+input_iscut(const struct input *in)
+{
+	return in->packed != NULL && in->packed->cut;
+}

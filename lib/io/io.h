@@ -53,6 +53,8 @@ struct input {
 	bool		 failed; /* the next byte cannot be read; the reason is
 				    in "why" */
 	char		 why[512];
+	bool		 cut;	/* the file of a compressed stream ends too
+				   early */
 	struct input	*packed; /* the compressed stream, or NULL; owned except
 				    for its fd, which is shared */
 	const struct inflater *inflater; /* decompressor for the stream
@@ -132,6 +134,7 @@ void		 helper_quit(void);
 /* inflate.c */
 int		 input_gunzip(struct input *in, bool salvage);
 bool		 input_plain(const struct input *in);
+bool		 input_iscut(const struct input *in);
 
 /* input.c */
 struct input	*input_open(const char *path);
@@ -173,6 +176,14 @@ int		 outdir_commit(struct outdir *o, const char *last,
 		    const void *data, size_t len);
 void		 outdir_leave(struct outdir *o);
 void		 outdir_abort(struct outdir *o);
+
+/* outmark.c */
+uint64_t	 output_lacks(const struct output *o, uint64_t least);
+int		 output_mark(struct output *o);
+int		 output_rewind(struct output *o);
+int		 output_undo(struct output *o);
+struct source	*output_source(struct output *o, struct snap *s,
+		    uint32_t pitch);
 
 /* outname.c */
 int		 outname_dir(const char *path, const char **name);

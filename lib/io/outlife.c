@@ -76,36 +76,6 @@ output_end(struct output *o)
 }
 
 /*
- * Write all bytes that were appended to o, and give its new file its name. More
- * bytes can be appended, and output_abort() keeps the file. Return 0, or -1
- * with errstr set.
- */
-int
-output_publish(struct output *o)
-{
-	(void)output_flush(o);
-	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
-		output_fail(o, "finish");
-	o->published = true;
-	return output_check(o);
-}
-
-/*
- * Truncate the new file of o to its first pos bytes, and append there. Return
- * 0, or -1 with errstr set.
- */
-int
-output_rewind(struct output *o, uint64_t pos)
-{
-	(void)output_flush(o);
-	if (!o->failed && (ftruncate(o->fd, (off_t)pos) == -1 ||
-	    lseek(o->fd, (off_t)pos, SEEK_SET) == -1))
-		output_fail(o, "seek");
-	o->pos = o->written = pos;
-	return output_check(o);
-}
-
-/*
  * Write the rest of o. If its file is new, give the file its name, or remove it
  * on failure. Free o in any case. Return 0, or -1 with errstr set.
  */
@@ -137,6 +107,8 @@ output_abort(struct output *o)
 	if (o == NULL)
 		return;
 	gzipout_free(o->gz);
+	gzipfile_free(o->reads);
+	buf_free(&o->ending);
 	if (o->file.path != NULL)
 		newfile_close(&o->file);
 	free(o->small);

@@ -25,6 +25,13 @@ struct output {
 				     started */
 	bool		 ended;	/* output_end() was called */
 	bool		 published; /* output_publish() was called */
+	uint64_t	 markpos;   /* values of "pos" and "written" at the last
+				       output_mark() */
+	uint64_t	 markwritten;
+	struct buf	 ending;	/* owned; what output_rewind() removed
+					   from the file */
+	struct gzipfile	*reads; /* owned; the compressed output, for
+				   output_source(); or NULL */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* writing may block until a reader reads */
 	bool		 muted;	/* write nothing, see output_mute() */

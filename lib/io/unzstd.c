@@ -46,6 +46,7 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 		have = input_fill(packed, 1);
 		if (have == 0 && input_end(packed) == -1)
 			return -1;
+		packed->cut = have == 0 && !u->more && u->inside;
 		if (have == 0 && !u->more)
 			return u->inside ? errstr_set("zstd: the file ends in "
 			    "the middle of a frame, at byte %ju",

@@ -30,11 +30,12 @@ process() {
 	    awk -v want="$2" '$1 == "process" { is = $2 == want; next } is'
 }
 
-for mode in -v -s; do
+for mode in -z -v -s; do
 	target "$targets/sweep" 8
 	snap "$mode" -i 0.3 -N 3 -o "$tmp/series" "$pid"
 	is "$rc" 0 "$mode: taken"
 	is "$(moments "$tmp/series")" '1 2 3 ' "$mode: three moments"
+	gzip -cdf <"$tmp/series" >"$tmp/flat"
 	was=0
 	for i in 1 2 3; do
 		one "$tmp/series" $i
@@ -46,19 +47,19 @@ for mode in -v -s; do
 		[ "$now" -gt "$was" ]
 		ok $? "$mode: moment $i is later than the one before"
 		was=$now
-		is "$(process "$tmp/series" $((pid + (i - 1) * (1 << 24))))" \
+		is "$(process "$tmp/flat" $((pid + (i - 1) * (1 << 24))))" \
 		    "$(process "$tmp/snap" "$pid")" \
 		    "$mode: another reader finds the same in moment $i"
 	done
 	try "$mode: checked" "$BUILD/snapls" -c "$tmp/series"
 	try "$mode: by the rules" python3 "$tests/snap6/oracle.py" -c \
-	    "$tmp/series"
+	    "$tmp/flat"
 	try "$mode: for Plan 9" python3 "$tests/snap6/oracle.py" -m bell \
-	    "$tmp/series"
+	    "$tmp/flat"
 	unnoticed "$pid" "$mode: not noticed"
+	mv "$tmp/series" "$tmp/whole$mode"
 done
-# another mode took the last one
-mv "$tmp/series" "$tmp/whole"
+mv "$tmp/whole-s" "$tmp/whole"
 
 # Shared memory, and processes that share pages.
 target "$targets/token" 4
@@ -186,11 +187,50 @@ head -c $((ends[0] - 1)) "$tmp/whole" >"$tmp/cut"
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/cut" 2>/dev/null
 is $? 1 'no moment is whole'
 
+# The same of a compressed file, in which a member ends with each moment.
+mapfile -t ends < <("$BUILD/snapls" -v "$tmp/whole-z" | awk '
+$3 % 16777216 == 16777215 { end = $1 + $2; if ($4 == "mem") print end }')
+mapfile -t members < <(python3 - "$tmp/whole-z" <<'END'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+at = 0
+while at < len(data):
+    print(at)
+    at += struct.unpack_from('<I', data, at + 16)[0]
+END
+)
+is "${#ends[@]} $(((ends[0] | ends[1] | ends[2]) % 1048576))" '3 0' \
+    '-z: each moment ends with a member'
+for i in 1 2 3; do
+	"$BUILD/snapcore" -@ $i -o "$tmp/core.$i" "$tmp/whole-z"
+	ends[i - 1]=${members[ends[i - 1] / 1048576]}
+done
+size=$(stat -c %s "$tmp/whole-z")
+wrong=
+for cut in "${ends[@]}" $((ends[0] + 1)) $((ends[1] - 1)) $((ends[2] + 20)) \
+    $((size - 1)) $(for i in {1..8}; do
+	echo $((ends[0] + (RANDOM << 15 | RANDOM) % (size - ends[0])))
+    done); do
+	head -c "$cut" "$tmp/whole-z" >"$tmp/cut"
+	n=0
+	for i in "${ends[@]}"; do
+		n=$((n + (cut >= i)))
+	done
+	"$BUILD/snapcore" -o "$tmp/core" "$tmp/cut" 2>"$tmp/out" &&
+	    cmp -s "$tmp/core" "$tmp/core.$n" &&
+	    grep -q "the $n moments\? before that are whole" "$tmp/out" ||
+	    wrong+=" $cut: $(<"$tmp/out")"
+done
+is "$wrong" '' "-z: cut at ${#ends[@]} marks and 12 other bytes"
+head -c $((ends[0] - 1)) "$tmp/whole-z" >"$tmp/cut"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/cut" 2>/dev/null
+is $? 1 '-z: no moment is whole'
+
 # snap is killed: what it had written remains, and the target runs on.
 target "$targets/sweep" 32
-for i in {1..5}; do
+for with in -v -v -v -z -z; do
 	rm -f "$tmp/series"
-	"$BUILD/snap" -i 0.02 -o "$tmp/series" "$pid" 2>/dev/null &
+	"$BUILD/snap" $with -i 0.02 -o "$tmp/series" "$pid" 2>/dev/null &
 	killed=$!
 	until_true has "$tmp/series" 2
 	sleep "0.$((RANDOM % 900 + 100))"
@@ -198,9 +238,9 @@ for i in {1..5}; do
 	wait $killed 2>/dev/null
 	n=$("$BUILD/snapls" -n "$tmp/series" 2>/dev/null | wc -l)
 	one "$tmp/series" last 2>"$tmp/out"
-	one_instant "killed after $n moments: the last is of one instant"
+	one_instant "$with: killed after $n moments: the last is of one instant"
 	one "$tmp/series" first 2>"$tmp/out"
-	one_instant "killed after $n moments: the first is of one instant"
+	one_instant "$with: killed after $n moments: the first is of one instant"
 done
 unnoticed "$pid" 'killed: not noticed'
 
@@ -314,26 +354,32 @@ done
 # The disk is full in the middle of a moment: the file ends with the one before.
 target "$targets/sweep" 8
 mkdir "$tmp/small"
-if mount -t tmpfs -o size=40m none "$tmp/small" 2>/dev/null; then
-	snap -s -i 0.1 -o "$tmp/small/series" "$pid"
+for with in -s -z; do
+	if ! mount -t tmpfs -o size=$([ $with = -s ] && echo 40 || echo 2)m \
+	    none "$tmp/small" 2>/dev/null; then
+		skip 'a full disk' 'mount(8) is not permitted' 5
+		continue
+	fi
+	snap $with -i 0.1 -o "$tmp/small/series" "$pid"
 	n=$("$BUILD/snapls" -n "$tmp/small/series" | wc -l)
 	[ "$n" -gt 1 ]
-	ok $? "a full disk: $n moments"
+	ok $? "$with: a full disk: $n moments"
 	is "$rc ${err//$tmp/TMP}" "1 snap: the file ends with moment N: \
-TMP/small/series: write: No space left on device" 'a full disk: the message'
-	try 'a full disk: checked' "$BUILD/snapls" -c "$tmp/small/series"
-	try 'a full disk: by the rules' python3 "$tests/snap6/oracle.py" -c \
-	    "$tmp/small/series"
+TMP/small/series: write: No space left on device" \
+	    "$with: a full disk: the message"
+	try "$with: a full disk: checked" \
+	    "$BUILD/snapls" -c "$tmp/small/series"
+	gzip -cdf <"$tmp/small/series" >"$tmp/flat"
+	try "$with: a full disk: by the rules" \
+	    python3 "$tests/snap6/oracle.py" -c "$tmp/flat"
 	one "$tmp/small/series" last
-	one_instant 'a full disk: the last moment is of one instant'
+	one_instant "$with: a full disk: the last moment is of one instant"
 	umount "$tmp/small"
-else
-	skip 'a full disk' 'mount(8) is not permitted' 5
-fi
+done
 unnoticed "$pid" 'a full disk: not noticed'
 
 # What cannot be combined.
-for with in '-N 3' '-i 1' '-i 1 -z -o x' '-i 1 -k -o x' '-i 0 -o x' \
+for with in '-N 3' '-i 1' '-i 1 -k -o x' '-i 0 -o x' \
     '-i 1 -N 0 -o x'; do
 	# shellcheck disable=SC2086
 	"$BUILD/snap" $with $$ >/dev/null 2>&1
@@ -353,4 +399,4 @@ are 1 to 1" 'images of criu'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
     'procmap without a snapshot'
-finish 106
+finish 128

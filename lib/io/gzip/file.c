@@ -126,6 +126,25 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 }
 
 /*
+ * Find the members of f again, up to offset end, after more were written. The
+ * caller must ensure that no thread is reading f. Return 0, or -1 with errstr
+ * set.
+ */
+int
+gzipfile_again(struct gzipfile *f, uint64_t end)
+{
+	const uint64_t start = f->t.at[0];
+	int rc;
+
+	free(f->t.at);
+	f->t = (struct gziptable){ .at = NULL };
+	if ((rc = gziptable_read(&f->t, f->fd, start, end)) == 0)
+		return errstr_set("the members of the file are damaged");
+	return rc == -1 ? -1 : slots_reset(f, f->t.n) == -1 ?
+	    errstr_set("out of memory") : 0;
+}
+
+/*
  * Add a reference to f, and return f. gzipfile_free() drops the reference.
  */
 struct gzipfile *

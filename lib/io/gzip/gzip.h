@@ -51,6 +51,8 @@ struct gzipout	*gzipout_new(int threads,
 		    int (*write)(void *, const void *, size_t), void *arg);
 int		 gzipout_put(struct gzipout *g, const void *data, size_t n);
 int		 gzipout_end(struct gzipout *g);
+int		 gzipout_mark(struct gzipout *g);
+void		 gzipout_rewind(struct gzipout *g);
 void		 gzipout_free(struct gzipout *g);
 
 /* table.c */
@@ -85,6 +87,7 @@ int		 gzipfile_member(const struct gzipfile *f, size_t member,
 int		 gzipfile_widen(struct gzipfile *f, uint64_t bytes);
 size_t		 gzipfile_guess(struct gzipfile *f, void *buf, size_t n);
 struct gzipfile	*gzipfile_share(struct gzipfile *f);
+int		 gzipfile_again(struct gzipfile *f, uint64_t end);
 
 struct slot;			/* cache slot with the contents of a member */
 

@@ -24,6 +24,7 @@ struct gzipout {
 	void		*arg;	/* first argument of write() */
 	struct buf	 lens;	/* owned; lengths of members written, 4 bytes
 				   each */
+	size_t		 marked; /* length of "lens" at gzipout_mark() */
 	struct jobs	*ring;	/* owned; jobs are struct job */
 };
 
@@ -212,4 +213,27 @@ gzipout_end(struct gzipout *g)
 		return gzipout_list(g);
 	jobs_submit(g->ring, false);
 	return gzipout_write(g, true);
+}
+
+/*
+ * Write all members of g, and mark the end of the last one. A multiple of
+ * GZIP_RAW bytes must have been put. Return 0 or -1 as gzipout_put() does.
+ */
+int
+gzipout_mark(struct gzipout *g)
+{
+	if (gzipout_write(g, true) == -1)
+		return -1;
+	g->marked = g->lens.len;
+	return 0;
+}
+
+/*
+ * Continue after the mark: the caller removes the members that were written
+ * since, up to gzipout_end().
+ */
+void
+gzipout_rewind(struct gzipout *g)
+{
+	g->lens.len = g->marked;
 }
