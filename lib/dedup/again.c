@@ -163,8 +163,7 @@ copy_compare(struct dedup *d, size_t g)
 	for (i = 0; i < n; i++, addr += IDENTITY_KB * KB) {
 		if (image_missing(was, addr) != NULL)
 			continue;
-		if (d->recent > 0)
-			d->copied[g + i] = place + i * IDENTITY_KB;
+		d->copied[g + i] = place + i * IDENTITY_KB;
 		if (w->id[g + i] != 0 && w->id[g + i] == d->now[i])
 			d->before[g + i] = place + i * IDENTITY_KB;
 	}

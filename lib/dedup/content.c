@@ -112,6 +112,7 @@ judge_candidates(struct dedup *d, const struct block *b)
 {
 	struct judgement *j = &d->j;
 	struct cursor c;
+	enum verdict v;
 	uint64_t p;
 	size_t i;
 
@@ -125,8 +126,11 @@ judge_candidates(struct dedup *d, const struct block *b)
 		if (b->state[i] == PAGE_LOST)
 			j->verdict[i] = VERDICT_LOST;
 		if (b->state[i] == PAGE_FOUND) {
-			j->verdict[i] = VERDICT_SAME;
-			j->target[i] = b->same[i];
+			/* the page of an earlier copy may be a reference */
+			judge_run(d, b->same[i], 1, &j->target[i], &v);
+			j->verdict[i] = (uint8_t)v;
+			if (v == VERDICT_LOST && judge_slowly(d, b, i) == -1)
+				return -1;
 		}
 		if (b->state[i] != PAGE_READ)
 			continue;
