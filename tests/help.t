@@ -21,8 +21,18 @@ page_short() {
 	    /^\.It Fl .( |$)/ && $4 != "," && !known[$3] { print $3 }' "$1"
 }
 
+# The letters of its synopsis.
+page_synopsis() {
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$1" | awk '{
+		for (i = 1; i < NF; i++)
+			if ($i == "Fl")
+				print $++i
+	}' | sed '/^Fl$/d; /^-/d; s/./&\n/g' | sed '/^$/d'
+}
+
 help_options() {
-	sed -nE 's/^  (-., --[a-z-]+).*/\1/p; s/^      (--[a-z-]+).*/\1/p' "$1"
+	sed 's/^      --help, /      --help\n      /' "$1" |
+	    sed -nE 's/^  (-., --[a-z-]+).*/\1/p; s/^      (--[a-z-]+).*/\1/p'
 }
 
 version=$(sed -n 's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
@@ -46,7 +56,8 @@ for dir in cmd/*/; do
 	is "$(help_options "$tmp/help" | sort)" "$(page_options "$page" | sort)" \
 	    "$p: --help and the manual page name the same options"
 	is "$(page_short "$page")" "" "$p: the manual page has their long names"
-	for o in $(help_options "$tmp/help" | sed -n 's/^-\(.\),.*/\1/p'); do
+	for o in $(help_options "$tmp/help" | sed -n 's/^-\(.\),.*/\1/p') \
+	    $(page_synopsis "$page"); do
 		sed -n '/^$/q;p' "$tmp/help" | grep -Eq "\[?-[A-Za-z]*$o" ||
 		    echo "-$o"
 	done >"$tmp/lacks"

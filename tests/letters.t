@@ -21,6 +21,7 @@ k kill
 l long
 M snapshot
 m message
+N count
 n no-inject
 O overwrite
 o output

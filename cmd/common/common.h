@@ -157,8 +157,6 @@ struct sources {
 	{ '@', "moment", "moment",					\
 	    "moment of a series: number, time, or last (default)",	\
 	    .word = &(s).moment }
-#define MOMENT_UNLISTED(s)						\
-	{ '@', "moment", "moment", NULL, .word = &(s).moment }
 
 /* members of struct readopts that read the chosen moment */
 #define MOMENT_OF(s)	.moment = (s).moment, .note = program_say

@@ -98,7 +98,7 @@ _snap_operand() {
 
 _snap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' line long arg
-	local -a all=()
+	local -a all=(--help --version)
 	local option='^  (-(.), |    )(--[a-z-]+)(=([^ ]+))? '
 
 	if ((COMP_CWORD > 1)); then

@@ -41,7 +41,8 @@ _snap_sources() {
 _snap() {
 	local line what
 	local option='^  (-.|  )[, ] (--[a-z-]+)(=([^ ]+))? +(.*)$'
-	local -a match mbegin mend spec
+	local -a match mbegin mend
+	local -a spec=('--help[print this help]' '--version[print the version]')
 
 	for line in ${(f)"$(_call_program options $words[1] --help 2>/dev/null)"}; do
 		[[ $line =~ $option ]] || continue

@@ -17,8 +17,8 @@ enum {
 };
 
 static const struct opt always[] = {
-	{ OPT_HELP, "help", NULL, "print this help", .flag = NULL },
-	{ OPT_VERSION, "version", NULL, "print the version", .flag = NULL },
+	{ OPT_HELP, "help", NULL, NULL, .flag = NULL },
+	{ OPT_VERSION, "version", NULL, NULL, .flag = NULL },
 	{ 0 }
 };
 
@@ -71,7 +71,7 @@ always_print(const struct cmdline *u, int letter)
 		synopsis_print(u, stdout);
 		printf("%s\n\n", u->about);
 		opts_print(u->opts);
-		opts_print(always);
+		puts("      --help, --version     print this help, or the version");
 	}
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");

@@ -43,7 +43,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	MOMENT_UNLISTED(command.sources),
+	MOMENT_OPTION(command.sources),
 	LIVE_OPTIONS,
 	{ 'A', "amap", NULL, "print how many anonymous pages each mapping has",
 	    .flag = &command.opts.amap },
@@ -82,9 +82,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes and their memory.",
 	.synopsis = (const char *const[]){
-		"[-AadejlmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
-		"        [-N system] [-p pid|name] [-u user] "
-		    "[file | pid | name ...]",
+		"[-AadejlmPrsvx] [-@ moment] [-c group] [-D number] "
+		    "[-g picture]",
+		"        [-M file] [-N system] [-p pid|name] [-u user]",
+		"        [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,

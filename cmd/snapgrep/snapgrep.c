@@ -85,7 +85,7 @@ context(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	MOMENT_UNLISTED(command.chosen.sources),
+	MOMENT_OPTION(command.chosen.sources),
 	{ 'a', "all", NULL, "print every match, even in shared pages",
 	    .flag = &command.report.all },
 	{ 'A', "after-context", "n", NULL, .call = context },
@@ -138,9 +138,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Search the memory of processes in snapshots.",
 	.synopsis = (const char *const[]){
-		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
-		    "[-r a-b]",
-		"     -P address|-R a-b|-Y file|-e pattern|pattern "
+		"[-acEFiloquwx] [-@ moment] [-ABCm n] [-M what] [-n type]",
+		"         [-p pids] [-r a-b] [--cgroup group]",
+		"         -P address|-R a-b|-Y file|-e pattern|pattern "
 		    "[file|pid|name ...]",
 		NULL
 	},

@@ -164,7 +164,7 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	MOMENT_UNLISTED(from),
+	MOMENT_OPTION(from),
 	{ 'c', "check", NULL, "only print what cannot be restored",
 	    .flag = &job.check },
 	{ 'D', "images-dir", "dir", "directory for the images",
@@ -201,10 +201,12 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to images of criu(8), or back.",
 	.synopsis = (const char *const[]){
-		"[-Ov] [-f kind,...] [-p pid] [--parent dir] [--tcp-close]",
-		"         [--manage-cgroups=mode] [--cgroup-root=[name:]path]",
-		"         -D dir [file]",
-		"-c [-D dir] [-f kind,...] [-p pid] [--option ...] [file]",
+		"[-Ov] [-@ moment] [-f kind,...] [-p pid] [--parent dir]",
+		"         [--tcp-close] [--manage-cgroups=mode]",
+		"         [--cgroup-root=[name:]path] -D dir [file]",
+		"-c [-@ moment] [-D dir] [-f kind,...] [-p pid] "
+		    "[--option ...]",
+		"         [file]",
 		"-u [-vz] -D dir [-o file]",
 		"--receive [-v] [-D dir] [-f kind,...] [--option ...]",
 		NULL

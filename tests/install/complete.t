@@ -18,6 +18,12 @@ bash_offers() {
 	' "$tests/../cmd/common/complete.bash" "$@" | sort
 }
 
+# all options of a program that --help tells, with = if they have arguments
+told() {
+	"$1" --help | sed 's/^      --help, /      --help\n      /' |
+	    sed -n 's/^  .... *\(--[a-z-]*=\{0,1\}\).*/\1/p' | sort
+}
+
 touch one.snap two.snap
 mkdir folder
 # what is offered of names must not be run
@@ -36,8 +42,7 @@ for p in pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs \
 		    "$(pkg_lacks "$p") is missing"
 		continue
 	fi
-	is "$(bash_offers "$p" --)" "$("$p" --help |
-	    sed -n 's/^  .... *\(--[a-z-]*=\{0,1\}\).*/\1/p' | sort)" \
+	is "$(bash_offers "$p" --)" "$(told "$p")" \
 	    "bash: $p: all options of --help"
 done
 is "$(bash_offers snap -vo one)" one.snap "bash: a file behind -vo"
@@ -86,8 +91,7 @@ fi
 mkdir functions
 cp "$tests/../cmd/common/complete.zsh" functions/_snap
 is "$(zsh_offers 'snap --' | sed -n 's/^\(--[a-z-]*\) .*/\1/p')" \
-    "$("$BUILD/snap" --help |
-    sed -n 's/^  .... *\(--[a-z-]*\).*/\1/p' | sort)" \
+    "$(told "$BUILD/snap" | tr -d = | sort)" \
     "zsh: all options of --help"
 case $(zsh_offers "snap --output=o") in
 *one.snap*) ok 0 "zsh: a file behind --output=" ;;
