@@ -151,8 +151,9 @@ momentset_note(const struct momentset *l, const struct readopts *o)
 	char *text;
 
 	if (l->whole->broken == NULL || o->note == NULL ||
-	    (text = str_printf("%s; the %zu moments before that are whole",
-	    l->whole->broken, l->n)) == NULL)
+	    (text = str_printf("%s; the %zu moment%s before that %s whole",
+	    l->whole->broken, l->n, l->n == 1 ? "" : "s",
+	    l->n == 1 ? "is" : "are")) == NULL)
 		return;
 	o->note(o->arg, text);
 	free(text);

@@ -145,7 +145,8 @@ moment_say(const struct taking *k, unsigned int n)
 	for (i = 0; i < k->snap->nproc; i++)
 		kb += k->snap->proc[i]->count.raw;
 	snprintf(text, sizeof text, "moment %u: %ju new kilobytes; the file "
-	    "has %ju", n, (uintmax_t)kb, (uintmax_t)output_written(k->out) / KB);
+	    "has %ju", n, (uintmax_t)kb,
+	    (uintmax_t)output_written(k->out) / KB);
 	say(NULL, text);
 }
 
@@ -219,7 +220,8 @@ series_take(struct taking *k, const struct liveopts *o)
 	int rc;
 
 	if (!output_isnew(k->out))
-		return errstr_set("-i: %s is not a new file", k->job->path);
+		return errstr_set("-i requires a regular file: %s is not one",
+		    k->job->path);
 	due = boottime();
 	for (n = 1; most == 0 || n <= most; n++) {
 		series_wait(&due, every);
