@@ -29,6 +29,21 @@ is_filtered(const struct inject *inj)
 }
 
 /*
+ * Return true if t, the thread of inj, was under seccomp(2) when its files were
+ * read, or if that cannot be determined.
+ */
+static bool
+was_filtered(const struct inject *inj, const struct lthread *t)
+{
+	const struct file *f;
+
+	if ((f = filelist_find(&t->seen, "status")) == NULL)
+		f = filelist_find(&t->rec, "status");
+	return f == NULL ? is_filtered(inj) : status_first(f->data, f->len,
+	    "Seccomp", 10) != SECCOMP_NONE;
+}
+
+/*
  * Set inj->suspend if seccomp(2) filters can be suspended during our calls. Set
  * it even if the thread has no filters yet, because another thread that is not
  * stopped may install some. Return 0, or -1 with errstr set if the thread has
@@ -81,6 +96,7 @@ inject_thread_enter(struct inject *inj, const struct lthread *t)
 
 	inj->tid = tid;
 	inj->seen = &t->seencall;
+	inj->filtered = was_filtered(inj, t);
 	inj->restart = (struct restartinfo){ 0 };
 	inj->options = PTRACE_O_TRACESYSGOOD;
 	if (gregs_read(tid, &inj->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,

@@ -32,7 +32,8 @@ map_size(void)
 /*
  * Write the return frame of the thread of inj: a signal frame from which it
  * continues its program if we die. If unmap is set, the frame first unmaps our
- * memory. Return 0, or -1 with errstr set.
+ * memory, unless a filter of seccomp(2) could kill the thread for that. Return
+ * 0, or -1 with errstr set.
  */
 int
 inject_frame(struct inject *inj, bool unmap)
@@ -43,7 +44,7 @@ inject_frame(struct inject *inj, bool unmap)
 	int len;
 
 	at = inj->tid == inj->pid ? inj->unused : inj->map + INJECT_ROOM;
-	if (unmap) {
+	if (unmap && !inj->filtered) {
 		memcpy(&w.mapped.iov_base, &inj->map, sizeof inj->map);
 		w.mapped.iov_len = map_size();
 	}
@@ -150,10 +151,10 @@ inject_unmap(struct inject *inj)
 		return 0;
 	if (inject_thread(inj, inj->leader) == -1)
 		return -1;
-	inj->stack.call = inj->stack.last;
 	if (inject_make(inj, &ret, SYS_munmap, arg) == -1)
 		return -1;
 	inj->map = 0;
+	inj->stack.call = inj->stack.last;
 	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", inj->pid,
 	    strerror((int)-ret));
 }

@@ -31,7 +31,6 @@
 static int
 repeat_ask(struct inject *inj)
 {
-	static const uint64_t none[6];
 	struct __ptrace_syscall_info si;
 
 	if (inject_step(inj, 0, START_MS) == -1)
@@ -42,7 +41,7 @@ repeat_ask(struct inject *inj)
 	if (!inj->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
 		inj->restart.code = 0;
-	if (inject_load(inj, SYS_getppid, none) == -1 ||
+	if (inject_load(inj) == -1 ||
 	    inject_options(inj, inj->suspend) == -1)
 		return -1;
 	return inject_leave(inj);
@@ -102,15 +101,14 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 }
 
 /*
- * Let the thread of inj run to the entry of system call nr, without waiting for
- * the thread to get there. arg has the arguments. The caller must then call
- * inject_enter() or inject_start() with the same nr and arg. Return 0, or -1
- * with errstr set.
+ * Let the thread of inj run to the entry of a system call, without waiting for
+ * the thread to get there. The caller must then call inject_enter() or
+ * inject_start(). Return 0, or -1 with errstr set.
  */
 int
-inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
+inject_begincall(struct inject *inj)
 {
-	return repeat_learn(inj) == -1 || inject_load(inj, nr, arg) == -1 ? -1 :
+	return repeat_learn(inj) == -1 || inject_load(inj) == -1 ? -1 :
 	    inject_go(inj, 0);
 }
 
@@ -182,23 +180,22 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Begin to run system call nr with arguments arg in the thread of inj. This is
- * the first of three steps; the others are inject_callstart(), with the same
- * arguments, and inject_callend(). Each step waits for the previous one, so
+ * Begin to run a system call in the thread of inj. This is the first of three
+ * steps; the others are inject_callstart() and inject_callend(). Each step waits for the previous one, so
  * that several processes can make calls at the same time. The calling thread
  * must block all signals during all three steps. Return 0, or -1 with errstr
  * set.
  */
 int
-inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
+inject_callbegin(struct inject *inj)
 {
-	return inject_may(inj) == -1 ? -1 : inject_begincall(inj, nr, arg);
+	return inject_may(inj) == -1 ? -1 : inject_begincall(inj);
 }
 
 /*
- * Let the thread of inj run from the entry of the call to its exit, without
- * waiting for the thread to get there. nr and arg are those given to
- * inject_callbegin(). Return 0, or -1 with errstr set.
+ * Let the thread of inj make system call nr with arguments arg, without waiting
+ * for the thread to get to the exit of the call. Return 0, or -1 with errstr
+ * set.
  */
 int
 inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])

@@ -22,7 +22,8 @@
 			    SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | \
 			    SIG_BIT(SIGTRAP) | SIG_BIT(SIGSYS))
 
-/* error message shared by enter.c and step.c */
+/* error messages */
+#define INJECT_FROZEN	"it is not running (is its cgroup frozen?)"
 #define INJECT_DISPATCHED	"it hands its system calls to itself " \
     "(PR_SET_SYSCALL_USER_DISPATCH)"
 
@@ -68,6 +69,8 @@ struct inject {
 	uintptr_t	 options;	/* ptrace(2) options of the thread */
 	uintptr_t	 suspend;	/* PTRACE_O_SUSPEND_SECCOMP, or 0; added
 					   to "options" during our calls */
+	bool		 filtered; /* the thread was under seccomp(2) before it
+				      was stopped, or that is unknown */
 	struct gregs	 regs;		/* original registers */
 	const struct seencall *seen;	/* borrowed; the call that the thread
 					   was in before it was stopped */
@@ -110,8 +113,7 @@ int		 inject_wait(struct inject *inj, pid_t tid, uint64_t ms);
 int		 inject_halt(struct inject *inj);
 void		 inject_halting(struct inject *inj);
 int		 inject_leave(struct inject *inj);
-int		 inject_load(struct inject *inj, long nr,
-		    const uint64_t arg[6]);
+int		 inject_load(struct inject *inj);
 int		 inject_options(struct inject *inj, uintptr_t more);
 int		 inject_start(struct inject *inj, long nr,
 		    const uint64_t arg[6], uintptr_t opts);
@@ -122,8 +124,7 @@ int		 inject_step(struct inject *inj, int event, uint64_t ms);
 int		 repeat_restore(struct inject *inj);
 int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t addr);
-int		 inject_begincall(struct inject *inj, long nr,
-		    const uint64_t arg[6]);
+int		 inject_begincall(struct inject *inj);
 int		 inject_enter(struct inject *inj, long nr,
 		    const uint64_t arg[6], uintptr_t opts);
 int		 inject_result(struct inject *inj, int64_t *ret);

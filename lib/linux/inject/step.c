@@ -3,15 +3,21 @@
  * exit of a call, or until it stops as it did at first, whatever signals
  * arrive.
  *
+ * The thread first goes to the entry of rt_sigreturn(2), with its return frame.
+ * There it gets the number and arguments of our call instead. If we die before
+ * that, or the thread is frozen and cannot be stopped again (the freezer of
+ * cgroups, version 1), then the thread returns to its program and makes no call
+ * of ours.
+ *
  * The process must not be able to choose which call is made. Its code may
  * change: files that it maps may be written to, another process may share its
- * memory, and another thread may change where it jumps. Therefore each call is
- * checked at its entry, where the kernel has read its number and arguments, and
- * is cancelled if it is not the loaded one. Filters of seccomp(2) run after
- * that (syscall_trace_enter of include/linux/entry-common.h, or
- * kernel/entry/common.c). They are suspended from the entry to the exit of the
- * call only, so other code that runs in between is under them. If we die they
- * apply again, because options of ptrace(2) end with the tracer.
+ * memory, and another thread may change where it jumps. Therefore each entry is
+ * checked, and the call cancelled if it is not the loaded one. Filters of
+ * seccomp(2) run after that (syscall_trace_enter of
+ * include/linux/entry-common.h, or kernel/entry/common.c). They are suspended
+ * from the entry to the exit of the call only, so other code that runs in
+ * between is under them. If we die they apply again, because options of
+ * ptrace(2) end with the tracer.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -24,17 +30,27 @@
 #include <signal.h>
 
 /*
- * Load the registers for system call nr with arguments arg into the thread of
- * inj. Return 0, or -1 with errstr set.
+ * Return the registers with which the thread of inj returns to its program.
+ */
+static struct gregs
+inject_backregs(const struct inject *inj)
+{
+	struct gregs r = inj->regs;
+
+	call_back(&r, &inj->gadget, inj->stack.call);
+	return r;
+}
+
+/*
+ * Load registers into the thread of inj that bring it to the entry of a system
+ * call. Return 0, or -1 with errstr set.
  */
 int
-inject_load(struct inject *inj, long nr, const uint64_t arg[6])
+inject_load(struct inject *inj)
 {
-	struct gregs r;
+	const struct gregs r = inject_backregs(inj);
 	uint64_t most;
 
-	r = inj->regs;
-	call_load(&r, &inj->gadget, inj->stack.call, nr, arg);
 	if (gregs_write(inj->tid, &r) == -1)
 		return inject_refused(inj, "registers");
 	if (inj->entered)
@@ -143,14 +159,13 @@ inject_pass(const struct inject *inj, int status)
  * error.
  *
  * A signal without effect is dropped, as the kernel would do. For any other
- * signal, load one of our calls, which blocks signals, so that the signal stays
+ * signal, load our registers, which blocks signals, so that the signal stays
  * pending. The registers are loaded before signals are blocked: if we died in
  * between, they would stay blocked for good.
  */
 static int
 inject_defer(struct inject *inj, int status)
 {
-	static const uint64_t none[6];
 	const int sig = WSTOPSIG(status);
 
 	if (status >> 16 != 0 || sig == SIGSTOP)
@@ -159,7 +174,7 @@ inject_defer(struct inject *inj, int status)
 		return -1;
 	if (is_ignored(inj, sig))
 		return 0;
-	if (inject_load(inj, SYS_getppid, none) == -1)
+	if (inject_load(inj) == -1)
 		return -1;
 	return is_fault(sig) ? inject_pass(inj, status) : sig;
 }
@@ -326,18 +341,42 @@ inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Return true if the thread of inj is about to make the loaded system call. nr
- * and arg are its number and arguments. *si describes where the thread stopped.
+ * Return true if the thread of inj is at the entry to which inject_load() brings
+ * it. *si describes where the thread stopped.
  */
 static bool
-inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
-    long nr, const uint64_t arg[6])
+inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si)
 {
+	const struct gregs r = inject_backregs(inj);
+
 	return si->op == PTRACE_SYSCALL_INFO_ENTRY &&
-	    si->arch == isa.audit && si->entry.nr == (uint64_t)nr &&
+	    si->arch == isa.audit && si->entry.nr == SYS_rt_sigreturn &&
 	    si->instruction_pointer == inj->gadget.call + isa.call &&
-	    si->stack_pointer == inj->stack.call &&
-	    memcmp(si->entry.args, arg, sizeof si->entry.args) == 0;
+	    si->stack_pointer == gregs_sp(&r);
+}
+
+/*
+ * Change the call at whose entry the thread of inj is to call nr with arguments
+ * arg. Return 0, or -1 with errstr set.
+ *
+ * A frozen thread would make the call after we are gone, under its filters. It
+ * is left as it is, to return to its program.
+ */
+static int
+inject_change(struct inject *inj, long nr, const uint64_t arg[6])
+{
+	struct gregs r = inj->regs;
+
+	if (inj->filtered && proc_state(inj->pid, inj->tid) == 'D') {
+		inj->lost = true;
+		return errstr_set(INJECT_FROZEN);
+	}
+	/* after munmap(2) the thread must not unmap our memory again */
+	call_load(&r, &inj->gadget, nr == SYS_munmap ? inj->stack.last :
+	    inj->stack.call, nr, arg);
+	call_enter(&r);
+	return gregs_write(inj->tid, &r) == -1 ?
+	    inject_refused(inj, "registers") : 0;
 }
 
 /*
@@ -372,11 +411,13 @@ inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 {
 	struct __ptrace_syscall_info si;
 
-	if ((!inj->going && inject_load(inj, nr, arg) == -1) ||
+	if ((!inj->going && inject_load(inj) == -1) ||
 	    inject_reach(inj, &si) == -1)
 		return -1;
-	if (!inject_isours(inj, &si, nr, arg))
+	if (!inject_isours(inj, &si))
 		return inject_cancel(inj, &si);
 	opts |= inj->suspend;
-	return opts == 0 ? 0 : inject_options(inj, opts);
+	if (opts != 0 && inject_options(inj, opts) == -1)
+		return -1;
+	return inject_change(inj, nr, arg);
 }

@@ -153,7 +153,7 @@ inject_stuck(struct inject *inj)
 		    "call", inj->tid);
 	}
 	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 :
-	    errstr_set("it is not running (is its cgroup frozen?)");
+	    errstr_set(INJECT_FROZEN);
 }
 
 /*

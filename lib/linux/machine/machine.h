@@ -17,8 +17,9 @@
  * finds code that makes a call and code that returns from a signal handler
  * (gadgets_*). It writes a signal frame that returns to where the thread is
  * now, below the used part of its stack (frame_build), and loads registers that
- * make the call (call_load). If we die from then on, the thread returns from
- * the call into that frame, which restores it. Otherwise inject/ reads the
+ * make rt_sigreturn(2) with that frame (call_back). At the entry of that call
+ * it loads those of the call to be made (call_load, call_enter). If we die, the
+ * thread returns by the frame, which restores it. Otherwise inject/ reads the
  * result (call_result) and restores the thread (gregs_write, extstate_write,
  * restartinfo_load).
  *
@@ -203,6 +204,20 @@ void		 call_load(struct gregs *r, const struct gadgets *g,
 		    uint64_t sp, long nr, const uint64_t arg[6]);
 
 /*
+ * Set the registers *r to make rt_sigreturn(2) with the signal frame of the
+ * stage to which the stack pointer sp belongs. The thread then goes on as after
+ * a call that call_load() made with sp.
+ */
+void		 call_back(struct gregs *r, const struct gadgets *g,
+		    uint64_t sp);
+
+/*
+ * Change the registers *r, which call_load() has set, to those that a thread
+ * has at the entry of the call.
+ */
+void		 call_enter(struct gregs *r);
+
+/*
  * Cancel the system call at whose entry thread tid is stopped. Return 0, or -1.
  */
 int		 call_cancel(pid_t tid);
@@ -311,6 +326,8 @@ uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct frame *w);
 #pragma weak gadgets_seek
 #pragma weak call_refused
 #pragma weak call_load
+#pragma weak call_back
+#pragma weak call_enter
 #pragma weak call_cancel
 #pragma weak call_result
 #pragma weak call_pending

@@ -12,4 +12,7 @@ enum {				/* sizes in bytes; see frame.c */
 	FRAME_SIZE = 2 * STAGE_SIZE + XSTATE_ROOM
 };
 
+/* frame.c: number of words that lead from the call of a stage to its frame */
+size_t		 stage_words(const struct gadgets *g);
+
 #endif

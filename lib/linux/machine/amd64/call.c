@@ -1,12 +1,13 @@
 /*
  * Run a system call in a thread of x86-64.
  */
-#include "linux/machine/machine.h"
+#include "amd64.h"
 #include "restart.h"
 
 #ifdef __x86_64__
 
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 
 #include <errno.h>
@@ -55,6 +56,28 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 	u.r10 = arg[3];
 	u.r8 = arg[4];
 	u.r9 = arg[5];
+	memcpy(r, &u, sizeof u);
+}
+
+void
+call_back(struct gregs *r, const struct gadgets *g, uint64_t sp)
+{
+	static const uint64_t none[6];
+
+	/* the frame is above the words of stage_put() */
+	call_load(r, g, sp + g->skip + stage_words(g) * 8, SYS_rt_sigreturn,
+	    none);
+}
+
+void
+call_enter(struct gregs *r)
+{
+	struct user_regs_struct u;
+
+	memcpy(&u, r, sizeof u);
+	u.rip += isa.call;
+	u.orig_rax = u.rax;
+	u.rax = (uint64_t)-ENOSYS;
 	memcpy(r, &u, sizeof u);
 }
 

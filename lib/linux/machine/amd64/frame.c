@@ -255,6 +255,12 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 	g[REG_RIP] -= nr == -1 ? 0 : 2;
 }
 
+size_t
+stage_words(const struct gadgets *g)
+{
+	return g->pops ? 3 : 1;
+}
+
 /*
  * Build in buf a stage (one signal frame of a chain) with the context uc. buf
  * has STAGE_SIZE zero bytes, and will be placed at addr in the process. Return
@@ -265,9 +271,8 @@ stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
     const ucontext_t *uc)
 {
 	const uint64_t word[3] = { g->back, SYS_rt_sigreturn, g->call };
-	size_t len;
+	const size_t len = stage_words(g) * sizeof *word;
 
-	len = g->pops ? sizeof word : sizeof *word;
 	memcpy(buf + STAGE_CONTEXT - len, word, len);
 	memcpy(buf + STAGE_CONTEXT, uc, CONTEXT_SIZE);
 	return addr + STAGE_CONTEXT - len - g->skip;

@@ -81,6 +81,21 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 	gregs_jump(r, g->call);
 }
 
+void
+call_back(struct gregs *r, const struct gadgets *g, uint64_t sp)
+{
+	static const uint64_t none[6];
+
+	call_load(r, g, sp, SYS_rt_sigreturn, none);
+}
+
+void
+call_enter(struct gregs *r)
+{
+	r->word[NUMBER] = r->word[X8];
+	r->word[PC] += BYTES;
+}
+
 /*
  * Cancel the system call at whose entry thread tid is stopped, by setting the
  * number of the call to -1. Return 0, or -1 with errno set.
