@@ -56,6 +56,7 @@ static bool suspended;		/* the target's filters are */
 static long loose;		/* how often it ran with that, and in no call */
 static time_t later;		/* clocks show so many seconds more */
 static bool still;		/* clocks stand still */
+static bool delayed;		/* it stops again before we go on */
 static bool missed;		/* it stops, and we are kept from seeing that
 				   until much later */
 
@@ -132,6 +133,9 @@ ptrace(tracer_request request, ...)
 	if (request == PTRACE_SYSCALL || request == PTRACE_CONT)
 		filter_watch(pid);
 	rc = syscall(SYS_ptrace, request, pid, addr, peeks ? &word : data);
+	while (delayed && request == PTRACE_SYSCALL && later == 0)
+		if (proc_state(pid, pid) == 't')
+			later = 2;
 	moment_pass();
 	return peeks && rc == 0 ? word : rc;
 }
@@ -715,6 +719,62 @@ stop_is_seen_late(void **state)
 }
 
 /*
+ * A signal that stopped a thread is handled, although nobody looked before the
+ * time for the call was over.
+ */
+static void
+signal_is_seen_late(void **state)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	int64_t ret;
+
+	(void)state;
+	start(compute_counting);
+	assert_ptr_not_equal(in = begin(), NULL);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	kill(target, SIGSEGV);
+	delayed = true;
+	(void)inject_call(in, &ret, SYS_getppid, none);
+	delayed = false;
+	assert_int_equal(later, 2);
+	later = 0;
+	(void)inject_end(in, 0);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	assert_true(goes_on());
+	assert_int_equal(seen->handled, 1);
+	target_end();
+}
+
+/*
+ * A process that is in a call when we give up is as it was.
+ */
+static void
+call_is_given_up(void **state)
+{
+	static const struct timespec far = { 1000, 0 };
+	static char before[1 << 16], after[1 << 16];
+	uint64_t arg[6] = { 0 };
+	struct inject *in;
+
+	(void)state;
+	start(compute);
+	file_read(target, "maps", before, sizeof before);
+	assert_ptr_not_equal(in = begin(), NULL);
+	assert_int_equal(inject_write(in, &far, sizeof far), 0);
+	arg[0] = inject_scratch(in);
+	assert_int_equal(inject_callbegin(in), 0);
+	assert_int_equal(inject_callstart(in, SYS_nanosleep, arg), 0);
+	assert_int_equal(inject_end(in, -1), -1);
+	assert_int_equal(errno, 0);
+	file_read(target, "maps", after, sizeof after);
+	assert_string_equal(before, after);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	target_end();
+	loose = 0;		/* it was stopped before it ran on */
+}
+
+/*
  * Who calls us is told of a child that ended while we waited for a thread.
  */
 static void
@@ -1227,6 +1287,8 @@ main(void)
 		cmocka_unit_test(running_is_left),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(stop_is_seen_late),
+		cmocka_unit_test(signal_is_seen_late),
+		cmocka_unit_test(call_is_given_up),
 		cmocka_unit_test(child_is_told),
 		cmocka_unit_test(faults_are_told_apart),
 		cmocka_unit_test(filter_holds),

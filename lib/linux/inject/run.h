@@ -106,7 +106,6 @@ int		 inject_await(struct inject *inj, uint64_t deadline);
 int		 inject_gone(struct inject *inj);
 int		 inject_refused(struct inject *inj, const char *what);
 void		 inject_resignal(struct inject *inj);
-int		 inject_stuck(struct inject *inj);
 int		 inject_wait(struct inject *inj, pid_t tid, uint64_t ms);
 
 /* step.c: run the thread to the entry or exit of a call */

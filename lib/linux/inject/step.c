@@ -249,12 +249,14 @@ inject_step(struct inject *inj, int event, uint64_t ms)
 		if (!inj->going && inject_go(inj, sig) == -1)
 			return -1;
 		inj->going = false;
-		if ((status = inject_await(inj, until)) <= 0)
-			return status == 0 ? inject_stuck(inj) : -1;
+		if ((status = inject_await(inj, until)) == -1)
+			return -1;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
 		if (event != 0 && status >> 16 == event)
 			return 1;
+		if (status >> 16 == PTRACE_EVENT_STOP && now_ms() >= until)
+			return errstr_set(INJECT_FROZEN);
 		sig = inj->entered ? inject_pass(inj, status) :
 		    inject_defer(inj, status);
 		if (sig != -1)
@@ -287,13 +289,16 @@ inject_halt(struct inject *inj)
 	if (!inj->halting &&
 	    ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
 		return inject_refused(inj, "to stop");
+	/* a thread that is running needs no PTRACE_CONT, and refuses it */
+	inj->halting |= inj->going;
+	inj->going = false;
 	for (sig = 0;; sig = sig == -1 ? 0 : sig) {
 		if (!inj->halting && ptrace(PTRACE_CONT, inj->tid, NULL,
 		    (void *)(uintptr_t)sig) == -1)
 			return inject_refused(inj, "to stop");
 		inj->halting = false;
-		if ((status = inject_await(inj, until)) <= 0)
-			return status == 0 ? inject_stuck(inj) : -1;
+		if ((status = inject_await(inj, until)) == -1)
+			return -1;
 		if (status >> 16 == PTRACE_EVENT_STOP) {
 			inj->stopped = WSTOPSIG(status) != SIGTRAP;
 			return 0;

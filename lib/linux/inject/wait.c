@@ -131,41 +131,29 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 }
 
 /*
- * Handle a thread of inj that did not stop in time. If it reached the entry or
- * exit of a system call after all, return 0: the deadline may have passed
- * because we did not run ourselves. Otherwise set errstr and return -1. If the
- * thread could not run, because its cgroup is frozen, stop it again. If it
- * hangs in a system call, mark it lost: it will continue its program from its
- * return frame after we are gone.
- */
-int
-inject_stuck(struct inject *inj)
-{
-	int status;
-
-	if (ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
-		return inject_refused(inj, "to stop");
-	if ((status = inject_wait(inj, inj->tid, START_MS)) == -1)
-		return -1;
-	if (status == 0) {
-		inj->lost = true;
-		return errstr_set("thread %d does not return from a system "
-		    "call", inj->tid);
-	}
-	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 :
-	    errstr_set(INJECT_FROZEN);
-}
-
-/*
- * Wait until the running thread of inj stops, but not beyond deadline, a time
- * on the clock of now_ms(). Return what inject_wait() returns. After the
- * deadline, return 0 even if the thread has stopped: a thread that receives
- * signals without end would stop again and again.
+ * Wait until the running thread of inj stops, and return its wait status. After
+ * deadline, a time on the clock of now_ms(), stop the thread with
+ * PTRACE_INTERRUPT: it could not run, for example because its cgroup is frozen.
+ * It may also have stopped for another reason, and we did not run ourselves.
+ * Return -1 with errstr set if the thread is gone, or does not stop. In the
+ * latter case mark it lost: it will continue its program from its return frame
+ * after we are gone.
  */
 int
 inject_await(struct inject *inj, uint64_t deadline)
 {
 	const uint64_t now = now_ms();
+	int status;
 
-	return now >= deadline ? 0 : inject_wait(inj, inj->tid, deadline - now);
+	status = now >= deadline ? 0 : inject_wait(inj, inj->tid, deadline -
+	    now);
+	if (status != 0)
+		return status;
+	if (ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
+		return inject_refused(inj, "to stop");
+	if ((status = inject_wait(inj, inj->tid, START_MS)) != 0)
+		return status;
+	inj->lost = true;
+	return errstr_set("thread %d does not return from a system call",
+	    inj->tid);
 }
