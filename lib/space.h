@@ -197,6 +197,7 @@ const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
 int		 maps_read(pid_t pid, struct vmas *l);
 pid_t		 proc_leader(pid_t tid);
+int		 proc_stat(pid_t pid, pid_t tid, struct task *t);
 bool		 proc_ended(pid_t pid);
 uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);

@@ -227,13 +227,17 @@ watch_see(void *arg, pid_t pid, bool found)
 {
 	struct watch *w = arg;
 	struct watched *p;
+	struct task t;
 	uint64_t start;
 	size_t i;
 
 	(void)found;
 	if ((pid = proc_leader(pid)) == -1 || pid == getpid() ||
-	    proc_ended(pid))
+	    proc_stat(pid, 0, &t) == -1 || (t.memkb == 0 && proc_ended(pid)))
 		return 0;
+	if (t.kernel)
+		errx(1, "process %d (%s) is a kernel thread: --when cannot "
+		    "wait for it", pid, t.comm);
 	start = proc_began(pid);
 	for (i = 0; i < w->n && (w->v[i].pid != pid ||
 	    w->v[i].start != start); i++)

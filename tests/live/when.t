@@ -26,6 +26,10 @@ moments() {
 	[ "$("$BUILD/snapls" -n "$tmp/snap" 2>/dev/null | wc -l)" -eq "$1" ]
 }
 
+said_twice() {
+	[ "$(grep -c 'fds>2' "$tmp/err")" -gt 1 ]
+}
+
 # Each limit: the process exceeds it when it is asked to.
 target python3 -c 'print("ready", flush=True)
 input()
@@ -80,6 +84,16 @@ is $? 0 'processor time, for two seconds'
 [ $(($(date +%s) - was)) -ge 2 ]
 ok $? 'it waited for them'
 kill "$pid"
+
+# The first thread has ended, and another lives.
+target "$targets/leader"
+for limit in 'rss>100K' 'fds>2' 'threads>1'; do
+	timeout 60 "$BUILD/snap" --when "$limit" -o "$tmp/snap" "$pid" \
+	    2>"$tmp/err"
+	is "$(said | sed 's, has .*,,;q')" "snap: $limit: process PID" \
+	    "the first thread has ended: $limit"
+done
+unnoticed "$pid" 'the first thread has ended: not noticed'
 
 # Pressure: more processes than one processor can run, in a cgroup.
 group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/snap.when.$$
@@ -157,13 +171,23 @@ is "$? $(said | sed '/^snap: no such process/d')" \
 ok $? 'it ended: no file'
 target bash -c 'echo ready; read -r _'
 wait_for -i 0.001 --when 'fds>2' "$pid"
-until_true moments 2
+until_true said_twice
 act
 wait $waiting
 is "$? $(said | sed '/fds>2/d; /exited/d; s/after [0-9]*/after N/; s/: n.*/: ./')" \
     '0 snap: the series ends after N moments: .' 'it ended: a series'
 snap --when signal no-such-name
 is "$rc $err" '1 snap: no process is called "no-such-name"' 'no such process'
+
+kernel=$(pgrep -x kthreadd)
+if [ -n "$kernel" ]; then
+	timeout 60 "$BUILD/snap" --when signal -o "$tmp/snap" "$kernel" \
+	    2>"$tmp/err"
+	is "$? $(<"$tmp/err")" "1 snap: process $kernel (kthreadd) is a kernel thread: --when cannot wait for it" \
+	    'a kernel thread'
+else
+	skip 'a kernel thread' 'none is seen here'
+fi
 
 # Two limits of one kind.
 target bash -c 'echo ready; while :; do :; done'
@@ -215,4 +239,4 @@ is "$(<"$tmp/out")" "2 snap: --when cpu 80%: $limits
 2 snap: --when log=TMP/log:a(: \"a(\": Unmatched ( or \\(
 2 snap: --when log=TMP/none:x: TMP/none: No such file or directory
 2 snap: --when signal:3: $limits" 'malformed conditions'
-finish 27
+finish 32

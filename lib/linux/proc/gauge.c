@@ -94,6 +94,39 @@ pressure_measure(pid_t pid, const char *resource, uint64_t *v)
 	return rc;
 }
 
+struct living {			/* a thread that has not exited */
+	pid_t		 pid;
+	pid_t		 tid;	/* 0: none was found yet */
+};
+
+/*
+ * If thread tid lives, record it, and end the search. This is a callback of
+ * proc_list().
+ */
+static int
+living_find(void *arg, long tid)
+{
+	struct living *l = arg;
+
+	if (proc_died(l->pid, (pid_t)tid))
+		return 0;
+	l->tid = (pid_t)tid;
+	return -1;
+}
+
+/*
+ * Set *v to the number of open descriptors of process pid. If tid is not 0, it
+ * is a thread of the process to ask. Return what proc_list() returns.
+ */
+static int
+fds_count(pid_t pid, pid_t tid, uint64_t *v)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "task/%d/fd", tid == 0 ? pid : tid);
+	return proc_list(pid, name, number_count, v);
+}
+
 /*
  * Set *v to the current value of m for process pid, and touch nothing of the
  * process. Return 0, 1 if the process has ended, or -1 with errstr set.
@@ -101,6 +134,7 @@ pressure_measure(pid_t pid, const char *resource, uint64_t *v)
 int
 proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 {
+	struct living l = { .pid = pid };
 	struct task t;
 	long n;
 	int rc;
@@ -108,21 +142,26 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 	*v = 0;
 	if (proc_stat(pid, 0, &t) == -1)
 		return errno == ESRCH ? 1 : errstr_sys("/proc/%d/stat", pid);
-	if (proc_ended(pid))
+	/* if the first thread has exited, it has no memory and descriptors */
+	if (t.memkb == 0)
+		(void)proc_list(pid, "task", living_find, &l);
+	if (t.memkb == 0 && l.tid == 0)
 		return 1;
 	switch (m) {
 	case GAUGE_CPU:
 		*v = t.utime + t.stime;
 		return 0;
 	case GAUGE_RSS:
+		if (l.tid != 0 && proc_stat(pid, l.tid, &t) == -1)
+			return 1;	/* it has just ended */
 		*v = t.memkb * KB;
 		return 0;
 	case GAUGE_THREADS:
 		n = proc_status(pid, 0, "Threads");
 		*v = (uint64_t)n;
-		return n == -1;	/* it has just ended */
+		return n == -1;
 	case GAUGE_FDS:
-		return proc_list(pid, "fd", number_count, v);
+		return fds_count(pid, l.tid, v);
 	default:
 		rc = pressure_measure(pid, m == GAUGE_PSI_CPU ? "cpu" :
 		    m == GAUGE_PSI_IO ? "io" : "memory", v);
