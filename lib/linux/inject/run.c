@@ -41,7 +41,7 @@ repeat_ask(struct inject *inj)
 	if (!inj->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
 		inj->restart.code = 0;
-	if (inject_load(inj) == -1 ||
+	if (inject_load(inj, 0) == -1 ||
 	    inject_options(inj, inj->suspend) == -1)
 		return -1;
 	return inject_leave(inj);
@@ -101,14 +101,14 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 }
 
 /*
- * Let the thread of inj run to the entry of a system call, without waiting for
- * the thread to get there. The caller must then call inject_enter() or
- * inject_start(). Return 0, or -1 with errstr set.
+ * Let the thread of inj run to the entry of a system call whose first argument
+ * is first, without waiting for the thread to get there. The caller must then
+ * call inject_enter() or inject_start(). Return 0, or -1 with errstr set.
  */
 int
-inject_begincall(struct inject *inj)
+inject_begincall(struct inject *inj, uint64_t first)
 {
-	return repeat_learn(inj) == -1 || inject_load(inj) == -1 ? -1 :
+	return repeat_learn(inj) == -1 || inject_load(inj, first) == -1 ? -1 :
 	    inject_go(inj, 0);
 }
 
@@ -180,16 +180,17 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Begin to run a system call in the thread of inj. This is the first of three
- * steps; the others are inject_callstart() and inject_callend(). Each step waits for the previous one, so
- * that several processes can make calls at the same time. The calling thread
- * must block all signals during all three steps. Return 0, or -1 with errstr
- * set.
+ * Begin to run a system call in the thread of inj. first is the first argument
+ * of the call. This is the first of three steps; the others are
+ * inject_callstart() and inject_callend(). Each step waits for the previous
+ * one, so that several processes can make calls at the same time. The calling
+ * thread must block all signals during all three steps. Return 0, or -1 with
+ * errstr set.
  */
 int
-inject_callbegin(struct inject *inj)
+inject_callbegin(struct inject *inj, uint64_t first)
 {
-	return inject_may(inj) == -1 ? -1 : inject_begincall(inj);
+	return inject_may(inj) == -1 ? -1 : inject_begincall(inj, first);
 }
 
 /*

@@ -30,27 +30,17 @@
 #include <signal.h>
 
 /*
- * Return the registers with which the thread of inj returns to its program.
- */
-static struct gregs
-inject_backregs(const struct inject *inj)
-{
-	struct gregs r = inj->regs;
-
-	call_back(&r, &inj->gadget, inj->stack.call);
-	return r;
-}
-
-/*
  * Load registers into the thread of inj that bring it to the entry of a system
- * call. Return 0, or -1 with errstr set.
+ * call. first is the first argument of the call that it will make there. Return
+ * 0, or -1 with errstr set.
  */
 int
-inject_load(struct inject *inj)
+inject_load(struct inject *inj, uint64_t first)
 {
-	const struct gregs r = inject_backregs(inj);
+	struct gregs r = inj->regs;
 	uint64_t most;
 
+	call_back(&r, &inj->gadget, inj->stack.call, first);
 	if (gregs_write(inj->tid, &r) == -1)
 		return inject_refused(inj, "registers");
 	if (inj->entered)
@@ -174,7 +164,7 @@ inject_defer(struct inject *inj, int status)
 		return -1;
 	if (is_ignored(inj, sig))
 		return 0;
-	if (inject_load(inj) == -1)
+	if (inject_load(inj, 0) == -1)
 		return -1;
 	return is_fault(sig) ? inject_pass(inj, status) : sig;
 }
@@ -346,14 +336,15 @@ inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Return true if the thread of inj is at the entry to which inject_load() brings
- * it. *si describes where the thread stopped.
+ * Return true if the thread of inj is at the entry to which inject_load()
+ * brings it. *si describes where the thread stopped.
  */
 static bool
 inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si)
 {
-	const struct gregs r = inject_backregs(inj);
+	struct gregs r = inj->regs;
 
+	call_back(&r, &inj->gadget, inj->stack.call, 0);
 	return si->op == PTRACE_SYSCALL_INFO_ENTRY &&
 	    si->arch == isa.audit && si->entry.nr == SYS_rt_sigreturn &&
 	    si->instruction_pointer == inj->gadget.call + isa.call &&
@@ -416,7 +407,7 @@ inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 {
 	struct __ptrace_syscall_info si;
 
-	if ((!inj->going && inject_load(inj) == -1) ||
+	if ((!inj->going && inject_load(inj, arg[0]) == -1) ||
 	    inject_reach(inj, &si) == -1)
 		return -1;
 	if (!inject_isours(inj, &si))

@@ -82,11 +82,11 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 void
-call_back(struct gregs *r, const struct gadgets *g, uint64_t sp)
+call_back(struct gregs *r, const struct gadgets *g, uint64_t sp, uint64_t first)
 {
-	static const uint64_t none[6];
+	const uint64_t arg[6] = { first };
 
-	call_load(r, g, sp, SYS_rt_sigreturn, none);
+	call_load(r, g, sp, SYS_rt_sigreturn, arg);
 }
 
 void
