@@ -17,7 +17,7 @@ static int null;
 
 /*
  * In the process that the user started, wait until the child is ready, and then
- * exit with status 0. If the child ends before that, exit with its status, or
+ * exit with the status that it sends. If the child ends before that, exit with its status, or
  * by the signal that killed it.
  */
 static void __attribute__((noreturn))
@@ -31,7 +31,7 @@ daemon_await(pid_t child, int fd)
 		n = read(fd, &c, 1);
 	while (n == -1 && errno == EINTR);
 	if (n == 1)
-		_exit(0);
+		_exit(c);
 	while (waitpid(child, &status, 0) == -1 && errno == EINTR)
 		continue;
 	if (WIFSIGNALED(status))
@@ -79,16 +79,17 @@ daemon_leave(int fd)
 }
 
 /*
- * Tell the command that the server is ready, and detach from it.
+ * Tell the command that the server is ready, and with which status to exit.
+ * Detach from it.
  */
 void
-daemon_ready(void)
+daemon_ready(char status)
 {
 	if (ready == -1)
 		return;
 	daemon_leave(null);
 	(void)prctl(PR_SET_PDEATHSIG, 0);
-	(void)!write(ready, "", 1);
+	(void)!write(ready, &status, 1);
 	close(ready);
 	close(null);
 }

@@ -188,7 +188,7 @@ listen_serve(const struct listening *l, struct served *sv)
 	if (rc != 0)
 		return 1;
 	served = sv;
-	daemon_ready();
+	daemon_ready(sv->status);
 	for (;;) {
 		fd = accept4(sock, NULL, NULL, SOCK_CLOEXEC);
 		if (fd == -1)

@@ -202,7 +202,7 @@ mount_serve(const struct mount *m, struct served *sv)
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	if (fuse_session_mount(se, path) != 0)
 		errx(1, "%s: cannot serve the mount", m->mtpt);
-	daemon_ready();
+	daemon_ready(sv->status);
 	rc = serve_loop(se);
 	streams_end();
 	if (rc != 0)

@@ -21,6 +21,8 @@ struct served {
 	struct origin	 root;	/* attributes of the root directory */
 	unsigned int	 max_read; /* maximum number of bytes per read; 0: the
 				      kernel's limit */
+	char		 status; /* exit status if all goes well: 1 if the
+				    snapshot is damaged */
 };
 
 struct options {
@@ -58,7 +60,7 @@ int		 mount_serve(const struct mount *, struct served *);
  */
 void		 daemon_begin(void);
 void		 daemon_leave(int);
-void		 daemon_ready(void);
+void		 daemon_ready(char);
 
 /*
  * serve.c
