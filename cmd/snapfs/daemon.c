@@ -17,8 +17,8 @@ static int null;
 
 /*
  * In the process that the user started, wait until the child is ready, and then
- * exit with the status that it sends. If the child ends before that, exit with its status, or
- * by the signal that killed it.
+ * exit with the status that it sends. If the child ends before that, exit with
+ * its status, or by the signal that killed it.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)

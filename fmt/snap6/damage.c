@@ -7,6 +7,27 @@
 #include "num.h"
 
 /*
+ * Return a text for messages that names process pid, which may be in a series.
+ * It is valid until the thread calls this function again.
+ */
+const char *
+pid_text(uint64_t pid)
+{
+	static _Thread_local char text[64];
+	const uint64_t earlier = pid / EARLY_PID;
+
+	if (pid % EARLY_PID == EARLY_PID - 1)
+		snprintf(text, sizeof text, "the mark of moment %" PRIu64,
+		    earlier + 1);
+	else if (earlier == 0)
+		snprintf(text, sizeof text, "process %" PRIu64, pid);
+	else
+		snprintf(text, sizeof text, "process %" PRIu64 " of moment %"
+		    PRIu64, pid % EARLY_PID, earlier + 1);
+	return text;
+}
+
+/*
  * Pass a message about lost or wrong data to r->o->warn. fmt and the other
  * arguments are as for printf(3).
  */

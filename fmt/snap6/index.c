@@ -220,7 +220,7 @@ index_data(struct ixreader *x, const char *name)
 	if (get_num(&x->c, &len) == -1)
 		return -1;
 	if (damage_in(&r->damage, x->c.at, x->c.at + len, NULL)) {
-		salvage_say(r, "process %" PRIu64 ": lost: %s", x->pid, name);
+		salvage_say(r, "%s: lost: %s", pid_text(x->pid), name);
 		return advance(x, len);
 	}
 	if (reader_check(r, x->c.at, x->c.at + len) == -1 ||
@@ -268,7 +268,7 @@ index_record(struct ixreader *x)
 	}
 	if (rc == -1) {
 		r->fault.at = start;
-		return errstr_wrap("process %" PRIu64 ": %.64s", x->pid, name);
+		return errstr_wrap("%s: %.64s", pid_text(x->pid), name);
 	}
 	reader_done(r, name, start, x->c.at - start);
 	return 0;

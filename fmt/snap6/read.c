@@ -161,7 +161,7 @@ reader_apply(struct reader *r, uint64_t whole)
 		p = r->snap->proc[i];
 		if (linuxrec_apply(p) == 0)
 			continue;
-		errstr_wrap("%s: process %" PRIu64, r->in->name, p->pid);
+		errstr_wrap("%s: %s", r->in->name, pid_text(p->pid));
 		if (!r->o->salvage || p->pid / EARLY_PID < whole)
 			return -1;
 		salvage_say(r, "%s", snap_errstr());

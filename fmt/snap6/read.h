@@ -118,6 +118,7 @@ int		 damage_trailer(struct reader *);
 bool		 damage_in(const struct damage *, uint64_t, uint64_t,
 		    uint64_t *);
 void		 damage_free(struct damage *);
+const char	*pid_text(uint64_t pid);
 void		 salvage_say(const struct reader *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 

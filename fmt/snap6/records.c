@@ -180,8 +180,8 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 	    '\177', name) == -1)
 		return -1;
 	if (!name_ok(name))
-		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
-		    "type of a record", *pid, name);
+		return errstr_set("%s: \"%.64s\" is not the type of a record",
+		    pid_text(*pid), name);
 	return 0;
 }
 
@@ -209,8 +209,8 @@ void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
 {
 	r->records++;
-	snprintf(r->fault.last, sizeof r->fault.last, "%.64s of process %"
-	    PRIu64, name, r->proc->pid);
+	snprintf(r->fault.last, sizeof r->fault.last, "%.64s of %s", name,
+	    pid_text(r->proc->pid));
 	if (r->o->record != NULL)
 		r->o->record(r->o->arg, r->proc->pid, name, start, len);
 }
@@ -239,7 +239,7 @@ read_record(struct reader *r)
 	else
 		rc = read_data(r, name);
 	if (rc == -1)
-		return errstr_wrap("process %" PRIu64 ": %.64s", pid, name);
+		return errstr_wrap("%s: %.64s", pid_text(pid), name);
 	reader_done(r, name, start, r->in->pos - start);
 	return 0;
 }

@@ -43,9 +43,9 @@ salvage_segment(struct reader *r, struct image *im)
 	at = s->base + s->kb * KB;
 	if (image_miss(im, at, end, DAMAGED) == -1)
 		return -1;
-	salvage_say(r, "process %" PRIu64 ": lost: %s from %" PRIx64
-	    " to at least %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
-	    "text" : "mem", at, end);
+	salvage_say(r, "%s: lost: %s from %" PRIx64 " to at least %" PRIx64,
+	    pid_text(r->proc->pid), im->kind == IMAGE_TEXT ? "text" : "mem",
+	    at, end);
 	r->seg = NULL;
 	if (s->kb == 0)
 		segment_free(s);
@@ -74,11 +74,11 @@ loss_report(struct lossreport *t)
 		l = &t->lost[mb];
 		if (l->kb == 0)
 			continue;
-		salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %"
-		    PRIu64 ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
-		    t->im->proc->pid, mb, l->kb, t->im->kind == IMAGE_TEXT ?
-		    "text" : "mem", l->start, l->end, *name != '\0' ? " " :
-		    "", name);
+		salvage_say(t->r, "%s: lost with megabyte %" PRIu64 ": %" PRIu64
+		    "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
+		    pid_text(t->im->proc->pid), mb, l->kb,
+		    t->im->kind == IMAGE_TEXT ? "text" : "mem", l->start,
+		    l->end, *name != '\0' ? " " : "", name);
 		l->kb = 0;
 		t->nlost--;
 	}
@@ -219,8 +219,8 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 			return -1;
 	}
 	*lost = true;
-	salvage_say(r, "process %" PRIu64 ": lost: all mapped memory from %"
-	    PRIx64 " on", p->pid, from);
+	salvage_say(r, "%s: lost: all mapped memory from %" PRIx64 " on",
+	    pid_text(p->pid), from);
 	return 0;
 }
 
@@ -241,8 +241,8 @@ proc_list(struct reader *r, struct proc *p)
 			return -1;
 	}
 	if ((rc = linuxrec_update(p)) == 0)
-		salvage_say(r, "process %" PRIu64 ": no Linux record in "
-		    "which to list the missing memory", p->pid);
+		salvage_say(r, "%s: no Linux record in which to list the "
+		    "missing memory", pid_text(p->pid));
 	return rc == -1 ? -1 : 0;
 }
 
@@ -263,7 +263,7 @@ salvage_snap(struct reader *r, bool failed)
 	for (i = 0, rc = 0; i < r->snap->nproc && rc == 0; i++) {
 		p = r->snap->proc[i];
 		if (proc_vmas(p, &l) == -1)
-			salvage_say(r, "process %" PRIu64 ": %s", p->pid,
+			salvage_say(r, "%s: %s", pid_text(p->pid),
 			    snap_errstr());
 		lost = false;
 		rc = image_salvage(r, p->text, &l, &lost);

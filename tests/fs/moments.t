@@ -112,4 +112,14 @@ serve "$tmp/series" "$tmp/snap"
 is "$(shown "$mnt") $(ls -d "$mnt/$pid.2")" "target $mnt/$pid.2" \
     "two files: the last moment of the series"
 unserve
-finish 23
+
+# One that is damaged: it ends within its second moment.
+"$BUILD/snap" -i 0.001 -N 2 -o "$tmp/series" "$pid" 2>/dev/null
+head -c $(($(stat -c %s "$tmp/series") * 9 / 10)) "$tmp/series" >"$tmp/cut"
+mkdir "$tmp/mnt.cut"
+snapfs "$tmp/cut" "$tmp/mnt.cut"
+is "$rc $(ls "$tmp/mnt.cut")" "1 1" "a series that is cut: status 1, its first moment"
+fusermount3 -u "$tmp/mnt.cut"
+is "$(grep -o "process $pid of moment 2" <<<"$err" | head -n 1)" \
+    "process $pid of moment 2" "the message names the process and the moment"
+finish 25

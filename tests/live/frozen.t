@@ -17,7 +17,9 @@ leave() {
 	fi
 	cleanup
 }
-group= thaw= file=
+group=''
+thaw=''
+file=''
 trap leave EXIT
 
 # frozen HOW TYPE FILE FREEZE THAW
