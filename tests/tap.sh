@@ -355,6 +355,12 @@ executing() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
 }
 
+# first_cpu: the number of a processor on which this test may run
+first_cpu() {
+	sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' \
+	    /proc/self/status
+}
+
 # Whether the kernel is of a release or a later one: release_from 6.10
 release_from() {
 	printf '%s\n' "$1" "$(uname -r)" | sort -C -V

@@ -19,7 +19,7 @@ pages() {
 }
 
 # on one processor: the kernel notes in memory on which a thread runs, rseq(2)
-as=(taskset -c 0)
+as=(taskset -c "$(first_cpu)")
 for what in anon shared sparse lacking; do
 	target "$targets/$what"
 	# the first time, a page of its stack may come to be there
@@ -79,13 +79,13 @@ echo q >&"${ask_fd[$pid]}"
 # Killed at each call around the making of the clone, while the process has
 # next to nothing of its processor: it makes the clone long after that.
 if strace -qq -e trace=none true 2>/dev/null; then
-	as=(taskset -c 0 chrt -i 0)
+	as=(taskset -c "$(first_cpu)" chrt -i 0)
 	target "$targets/anon"
 	as=(env)
 	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -l \
 	    -o "$tmp/live" "$pid"
 	at=$(grep -n -m 1 TRACECLONE "$tmp/calls" | cut -d : -f 1)
-	taskset -c 0 sh -c 'while :; do :; done' &
+	taskset -c "$(first_cpu)" sh -c 'while :; do :; done' &
 	hog=$!
 	for ((i = at; i < at + 12; i++)); do
 		strace -qq -o "$tmp/calls" -e trace=ptrace \

@@ -8,7 +8,7 @@
 
 # Ten processes, and some of them once more; on one processor, for the kernel
 # tells a program on which it is, in its memory (rseq(2)), when it goes on.
-as=(taskset -c 0)
+as=(taskset -c "$(first_cpu)")
 target "$targets/cow"
 cow=$pid
 mapfile -t procs < <(pgrep -P "$cow"; echo "$cow")

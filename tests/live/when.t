@@ -102,7 +102,7 @@ if mkdir "$group" 2>/dev/null && [ -e "$group/cpu.pressure" ]; then
 	echo "$pid" >"$group/cgroup.procs"
 	wait_for --when 'psi-cpu>1.5%' "$pid"
 	for i in 1 2 3; do
-		taskset -c 0 bash -c 'echo $$ >"$1/cgroup.procs"
+		taskset -c "$(first_cpu)" bash -c 'echo $$ >"$1/cgroup.procs"
 		    while :; do :; done' - "$group" &
 		busy[i]=$!
 	done
