@@ -71,7 +71,8 @@ always_print(const struct cmdline *u, int letter)
 		synopsis_print(u, stdout);
 		printf("%s\n\n", u->about);
 		opts_print(u->opts);
-		puts("      --help, --version     print this help, or the version");
+		puts("      --help, --version     print this help, or the "
+		    "version");
 	}
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
