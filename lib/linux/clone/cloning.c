@@ -101,7 +101,7 @@ step_entrust(const struct live *l, struct cloning *c)
 	    guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
 	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
-	    inject_callbegin(p->calls, shed[0]) == -1)
+	    inject_callbegin(p->calls, shed) == -1)
 		return -1;
 	inject_ending(c->in);
 	return 0;

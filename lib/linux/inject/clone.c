@@ -109,7 +109,7 @@ inject_clonebegin(struct inject *inj)
 	if (inject_trust(inj) == -1 ||
 	    inject_write(inj, stack, isa.stage) == -1)
 		return -1;
-	return inject_begincall(inj, arg[0]);
+	return inject_begincall(inj, arg);
 }
 
 /*

@@ -30,7 +30,7 @@ struct inject	*inject_begin(const struct lproc *p, bool room,
 int		 inject_thread(struct inject *inj, const struct lthread *t);
 int		 inject_call(struct inject *inj, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
-int		 inject_callbegin(struct inject *inj, uint64_t first);
+int		 inject_callbegin(struct inject *inj, const uint64_t arg[6]);
 int		 inject_callstart(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
 int		 inject_callend(struct inject *inj, int64_t *ret);

@@ -31,6 +31,7 @@
 static int
 repeat_ask(struct inject *inj)
 {
+	static const uint64_t none[6];
 	struct __ptrace_syscall_info si;
 
 	if (inject_step(inj, 0, START_MS) == -1)
@@ -41,7 +42,7 @@ repeat_ask(struct inject *inj)
 	if (!inj->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
 		inj->restart.code = 0;
-	if (inject_load(inj, 0) == -1 ||
+	if (inject_load(inj, none) == -1 ||
 	    inject_options(inj, inj->suspend) == -1)
 		return -1;
 	return inject_leave(inj);
@@ -101,14 +102,14 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 }
 
 /*
- * Let the thread of inj run to the entry of a system call whose first argument
- * is first, without waiting for the thread to get there. The caller must then
- * call inject_enter() or inject_start(). Return 0, or -1 with errstr set.
+ * Let the thread of inj run to the entry of a system call with arguments arg,
+ * without waiting for the thread to get there. The caller must then call
+ * inject_enter() or inject_start(). Return 0, or -1 with errstr set.
  */
 int
-inject_begincall(struct inject *inj, uint64_t first)
+inject_begincall(struct inject *inj, const uint64_t arg[6])
 {
-	return repeat_learn(inj) == -1 || inject_load(inj, first) == -1 ? -1 :
+	return repeat_learn(inj) == -1 || inject_load(inj, arg) == -1 ? -1 :
 	    inject_go(inj, 0);
 }
 
@@ -180,17 +181,17 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Begin to run a system call in the thread of inj. first is the first argument
- * of the call. This is the first of three steps; the others are
+ * Begin to run a system call in the thread of inj. arg has the arguments of
+ * the call. This is the first of three steps; the others are
  * inject_callstart() and inject_callend(). Each step waits for the previous
  * one, so that several processes can make calls at the same time. The calling
  * thread must block all signals during all three steps. Return 0, or -1 with
  * errstr set.
  */
 int
-inject_callbegin(struct inject *inj, uint64_t first)
+inject_callbegin(struct inject *inj, const uint64_t arg[6])
 {
-	return inject_may(inj) == -1 ? -1 : inject_begincall(inj, first);
+	return inject_may(inj) == -1 ? -1 : inject_begincall(inj, arg);
 }
 
 /*

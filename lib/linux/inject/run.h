@@ -112,7 +112,7 @@ int		 inject_wait(struct inject *inj, pid_t tid, uint64_t ms);
 int		 inject_halt(struct inject *inj);
 void		 inject_halting(struct inject *inj);
 int		 inject_leave(struct inject *inj);
-int		 inject_load(struct inject *inj, uint64_t first);
+int		 inject_load(struct inject *inj, const uint64_t arg[6]);
 int		 inject_options(struct inject *inj, uintptr_t more);
 int		 inject_start(struct inject *inj, long nr,
 		    const uint64_t arg[6], uintptr_t opts);
@@ -123,7 +123,7 @@ int		 inject_step(struct inject *inj, int event, uint64_t ms);
 int		 repeat_restore(struct inject *inj);
 int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t addr);
-int		 inject_begincall(struct inject *inj, uint64_t first);
+int		 inject_begincall(struct inject *inj, const uint64_t arg[6]);
 int		 inject_enter(struct inject *inj, long nr,
 		    const uint64_t arg[6], uintptr_t opts);
 int		 inject_result(struct inject *inj, int64_t *ret);

@@ -31,16 +31,16 @@
 
 /*
  * Load registers into the thread of inj that bring it to the entry of a system
- * call. first is the first argument of the call that it will make there. Return
- * 0, or -1 with errstr set.
+ * call. arg has the arguments of the call that it will make there. Return 0, or
+ * -1 with errstr set.
  */
 int
-inject_load(struct inject *inj, uint64_t first)
+inject_load(struct inject *inj, const uint64_t arg[6])
 {
 	struct gregs r = inj->regs;
 	uint64_t most;
 
-	call_back(&r, &inj->gadget, inj->stack.call, first);
+	call_back(&r, &inj->gadget, inj->stack.call, arg);
 	if (gregs_write(inj->tid, &r) == -1)
 		return inject_refused(inj, "registers");
 	if (inj->entered)
@@ -156,6 +156,7 @@ inject_pass(const struct inject *inj, int status)
 static int
 inject_defer(struct inject *inj, int status)
 {
+	static const uint64_t none[6];
 	const int sig = WSTOPSIG(status);
 
 	if (status >> 16 != 0 || sig == SIGSTOP)
@@ -164,7 +165,7 @@ inject_defer(struct inject *inj, int status)
 		return -1;
 	if (is_ignored(inj, sig))
 		return 0;
-	if (inject_load(inj, 0) == -1)
+	if (inject_load(inj, none) == -1)
 		return -1;
 	return is_fault(sig) ? inject_pass(inj, status) : sig;
 }
@@ -342,9 +343,10 @@ inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 static bool
 inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si)
 {
+	static const uint64_t none[6];
 	struct gregs r = inj->regs;
 
-	call_back(&r, &inj->gadget, inj->stack.call, 0);
+	call_back(&r, &inj->gadget, inj->stack.call, none);
 	return si->op == PTRACE_SYSCALL_INFO_ENTRY &&
 	    si->arch == isa.audit && si->entry.nr == SYS_rt_sigreturn &&
 	    si->instruction_pointer == inj->gadget.call + isa.call &&
@@ -407,7 +409,7 @@ inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 {
 	struct __ptrace_syscall_info si;
 
-	if ((!inj->going && inject_load(inj, arg[0]) == -1) ||
+	if ((!inj->going && inject_load(inj, arg) == -1) ||
 	    inject_reach(inj, &si) == -1)
 		return -1;
 	if (!inject_isours(inj, &si))

@@ -206,12 +206,12 @@ void		 call_load(struct gregs *r, const struct gadgets *g,
 /*
  * Set the registers *r to make rt_sigreturn(2) with the signal frame of the
  * stage to which the stack pointer sp belongs. The thread then goes on as after
- * a call that call_load() made with sp. first is the first argument of the call
- * that will take the place of this one at its entry: on some machines the
- * kernel restarts a call with the argument that it had before that.
+ * a call that call_load() made with sp. arg has the arguments of the call that
+ * will take the place of this one at its entry: on some machines the kernel
+ * restarts a call with the first argument that it had before that.
  */
 void		 call_back(struct gregs *r, const struct gadgets *g,
-		    uint64_t sp, uint64_t first);
+		    uint64_t sp, const uint64_t arg[6]);
 
 /*
  * Change the registers *r, which call_load() has set, to those that a thread

@@ -42,7 +42,7 @@ ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
 		memcpy(a->arg, arg, sizeof a->arg);
 		if (room > 0 && room < sizeof a->arg / sizeof *a->arg)
 			a->arg[room] = inject_scratch(a->in);
-		if (a->rc == 0 && inject_callbegin(a->in, a->arg[0]) == -1)
+		if (a->rc == 0 && inject_callbegin(a->in, a->arg) == -1)
 			asking_failed(a);
 	}
 	for (a = v; a < v + n; a++)

@@ -60,10 +60,9 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 void
-call_back(struct gregs *r, const struct gadgets *g, uint64_t sp, uint64_t first)
+call_back(struct gregs *r, const struct gadgets *g, uint64_t sp,
+    const uint64_t arg[6])
 {
-	const uint64_t arg[6] = { first };
-
 	/* the frame is above the words of stage_put() */
 	call_load(r, g, sp + g->skip + stage_words(g) * 8, SYS_rt_sigreturn,
 	    arg);

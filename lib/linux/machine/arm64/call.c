@@ -82,10 +82,9 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 void
-call_back(struct gregs *r, const struct gadgets *g, uint64_t sp, uint64_t first)
+call_back(struct gregs *r, const struct gadgets *g, uint64_t sp,
+    const uint64_t arg[6])
 {
-	const uint64_t arg[6] = { first };
-
 	call_load(r, g, sp, SYS_rt_sigreturn, arg);
 }
 

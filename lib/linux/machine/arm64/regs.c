@@ -83,15 +83,17 @@ gregs_read(pid_t tid, struct gregs *r)
 
 /*
  * Write the registers *r to thread tid. Also write the number of the system
- * call that the thread is in, or -1. Return 0, or -1 with errno set.
+ * call that the thread is in, or -1. The number is first: if we die in between,
+ * a thread at the entry of call_back() makes the new call, whose arguments it
+ * has already. Return 0, or -1 with errno set.
  */
 int
 gregs_write(pid_t tid, const struct gregs *r)
 {
 	const int32_t nr = (int32_t)r->word[NUMBER];
 
-	return note_write(tid, NT_PRSTATUS, r->word, NPRSTATUS * 8) == -1 ?
-	    -1 : note_write(tid, NOTE_SYSTEM_CALL, &nr, sizeof nr);
+	return note_write(tid, NOTE_SYSTEM_CALL, &nr, sizeof nr) == -1 ? -1 :
+	    note_write(tid, NT_PRSTATUS, r->word, NPRSTATUS * 8);
 }
 
 uint64_t
