@@ -7,13 +7,14 @@
 #include "num.h"
 
 /*
- * Return a text for messages that names process pid, which may be in a series.
- * It is valid until the thread calls this function again.
+ * Return a text for messages that names process pid, which may be in a series
+ * or in an early copy: see EARLY_PID. It is valid until the thread calls this
+ * function again.
  */
 const char *
 pid_text(uint64_t pid)
 {
-	static _Thread_local char text[64];
+	static _Thread_local char text[96];
 	const uint64_t earlier = pid / EARLY_PID;
 
 	if (pid % EARLY_PID == EARLY_PID - 1)
@@ -22,8 +23,9 @@ pid_text(uint64_t pid)
 	else if (earlier == 0)
 		snprintf(text, sizeof text, "process %" PRIu64, pid);
 	else
-		snprintf(text, sizeof text, "process %" PRIu64 " of moment %"
-		    PRIu64, pid % EARLY_PID, earlier + 1);
+		snprintf(text, sizeof text, "process %" PRIu64 " (moment %"
+		    PRIu64 ", or early copy %" PRIu64 ")", pid % EARLY_PID,
+		    earlier + 1, earlier);
 	return text;
 }
 

@@ -153,9 +153,9 @@ stale() {
 }
 is "$(stale | sed 's/ nor the .*//')" \
     'the snapshot has neither CRIU images' 'the same address of the copy before'
-is "$(stale 65536)" 'standard input: byte 8423: process 33554509: mem: '\
-'segment 0: page 4: refers to memory 65536 of process 16777293, which a later '\
-'copy replaces' 'another address of the copy before'
+is "$(stale 65536)" 'standard input: byte 8423: process 77 (moment 3, or '\
+'early copy 2): mem: segment 0: page 4: refers to memory 65536 of process '\
+'16777293, which a later copy replaces' 'another address of the copy before'
 
 # another program has the name on the far side
 cp /bin/sleep "$tmp/program"

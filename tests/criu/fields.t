@@ -29,6 +29,7 @@ task/fd \d+/file/opts/[a-z_]+ # socket options that have their initial values ? 
 task/fd \d+/file/ns_id # sockets are in criu's own network namespace, like all ? ours is None
 task/fd \d+/file/target \d+/(dev|inode|pos) # where a descriptor was replaced criu finds the file by these ? ours is None
 task/fd \d+/file/size # of a file without a name, which comes along ? ours is None
+task/core/sigaction \d+/(flags|restorer) # nothing asks for those of a default action ? ours == 0
 # The same in another way.
 task/core/thread_core/timerslack_ns # criu 4.2 and older do not know it ? theirs is None
 task/fd \d+/file/ghost/dev # the form of makedev(3), as in watches: criu compares only these two ? ours is not None

@@ -120,6 +120,6 @@ mkdir "$tmp/mnt.cut"
 snapfs "$tmp/cut" "$tmp/mnt.cut"
 is "$rc $(ls "$tmp/mnt.cut")" "1 1" "a series that is cut: status 1, its first moment"
 fusermount3 -u "$tmp/mnt.cut"
-is "$(grep -o "process $pid of moment 2" <<<"$err" | head -n 1)" \
-    "process $pid of moment 2" "the message names the process and the moment"
+is "$(grep -o "process $pid (moment 2" <<<"$err" | head -n 1)" \
+    "process $pid (moment 2" "the message names the process and the moment"
 finish 25

@@ -16,8 +16,8 @@ is "$(env -u MAKEFLAGS make -s -C "$tests/.." static O="$BUILD" 2>&1)" "" \
 for p in snap snapcat snapcrash snapls; do
 	is "$(readelf -lW "$BUILD/static/$p" | grep -cE 'INTERP|NEEDED')" 0 \
 	    "$p asks for no library"
-	[ "$(stat -c %s "$BUILD/static/$p")" -lt 2000000 ]
-	ok $? "$p is smaller than 2 MB"
+	[ "$(stat -c %s "$BUILD/static/$p")" -lt 2097152 ]
+	ok $? "$p is smaller than 2 MiB"
 done
 
 target "$targets/threads"
