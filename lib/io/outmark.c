@@ -75,6 +75,7 @@ ending_keep(struct output *o)
 	if ((fd = beneath_reopen(o->fd, O_RDONLY)) == -1)
 		return errstr_sys("cannot read the output");
 	b->len = full_pread(fd, b->data, n, o->markwritten);
+	o->endingat = o->markwritten;
 	close(fd);
 	return b->len < n ? errstr_set("cannot read the output") : 0;
 }
@@ -100,17 +101,17 @@ output_rewind(struct output *o)
 }
 
 /*
- * Remove all that was appended to o since output_rewind(), also if that failed,
- * and write what output_rewind() removed. Nothing more can be appended. Return
+ * Remove all that was appended to o since output_rewind(), even if a mark is in
+ * it, and write what output_rewind() removed. Nothing more can be appended. Return
  * 0, or -1 with errstr set.
  */
 int
 output_undo(struct output *o)
 {
 	(void)output_flush(o);
-	return ftruncate(o->fd, (off_t)o->markwritten) == -1 ||
+	return ftruncate(o->fd, (off_t)o->endingat) == -1 ||
 	    full_pwrite(o->fd, o->ending.data, o->ending.len,
-	    o->markwritten) == -1 ? errstr_sys("cannot remove a moment") : 0;
+	    o->endingat) == -1 ? errstr_sys("cannot remove a moment") : 0;
 }
 
 /*

@@ -30,6 +30,7 @@ struct output {
 	uint64_t	 markwritten;
 	struct buf	 ending;	/* owned; what output_rewind() removed
 					   from the file */
+	uint64_t	 endingat;	/* its offset in the file */
 	struct gzipfile	*reads; /* owned; the compressed output, for
 				   output_source(); or NULL */
 	struct progress	*progress; /* borrowed; or NULL */

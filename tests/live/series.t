@@ -381,6 +381,24 @@ TMP/small/series: write: No space left on device" \
 done
 unnoticed "$pid" 'a full disk: not noticed'
 
+# The file reaches its limit in the trailer of a moment, after its mark.
+target "$targets/pair"
+for with in -s -z; do
+	rm -f "$tmp/series"
+	snap $with -i 0.1 -N 3 -o "$tmp/series" "$pid"
+	size=$(stat -c %s "$tmp/series")
+	rm -f "$tmp/series"
+	(trap '' XFSZ
+	    ulimit -f $(((size - 2048) / 1024))
+	    snap $with -i 0.1 -N 3 -o "$tmp/series" "$pid"
+	    echo "$rc $err") >"$tmp/out"
+	is "$(<"$tmp/out")" "1 snap: the file ends with moment N: \
+TMP/series: write: File too large" "$with: a limit in the trailer: the message"
+	is "$("$BUILD/snapls" -n "$tmp/series" | wc -l) $("$BUILD/snapls" -c \
+	    "$tmp/series" 2>&1 | grep -c damaged)" "2 0" \
+	    "$with: a limit in the trailer: two moments"
+done
+
 # What cannot be combined.
 for with in '-N 3' '-i 1' '-i 1 -k -o x' '-i 0 -o x' \
     '-i 1 -N 0 -o x'; do
@@ -403,4 +421,4 @@ are 1 to 1" 'images of criu'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
     'procmap without a snapshot'
-finish 124
+finish 128
