@@ -149,6 +149,7 @@ is_idle() {
 	sinfo -ho %t 2>/dev/null | grep -qx idle
 }
 until_true is_idle || diag <"$tmp/slurmctld.log"
+: >"$tmp/out"		# what mpirun wrote is not taken for srun's
 srun --mpi=pmix -n 4 "$tmp/ring" >"$tmp/out" 2>"$tmp/mpi.log" 3>&- &
 until_true all_ready "$tmp/out" || diag <"$tmp/mpi.log"
 job=$(squeue -ho %i)
