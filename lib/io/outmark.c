@@ -102,8 +102,8 @@ output_rewind(struct output *o)
 
 /*
  * Remove all that was appended to o since output_rewind(), even if a mark is in
- * it, and write what output_rewind() removed. Nothing more can be appended. Return
- * 0, or -1 with errstr set.
+ * it, and write what output_rewind() removed. Nothing more can be appended.
+ * Return 0, or -1 with errstr set.
  */
 int
 output_undo(struct output *o)
