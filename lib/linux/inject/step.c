@@ -80,16 +80,9 @@ is_ignored(const struct inject *inj, int sig)
 	const uint64_t nothing = SIG_BIT(SIGCHLD) | SIG_BIT(SIGCONT) |
 	    SIG_BIT(SIGURG) | SIG_BIT(SIGWINCH);
 	uint64_t caught, ignored;
-	struct bytes b;
-	bool yes;
 
-	if (proc_read(inj->pid, inj->tid, "status", &b) == -1)
-		return false;
-	yes = status_list(b.data, b.len, "SigCgt", 16, &caught, 1) == 1 &&
-	    status_list(b.data, b.len, "SigIgn", 16, &ignored, 1) == 1 &&
+	return proc_signals(inj->pid, inj->tid, &caught, &ignored) &&
 	    (((nothing & ~caught) | ignored) & SIG_BIT(sig)) != 0;
-	free(b.data);
-	return yes;
 }
 
 /*

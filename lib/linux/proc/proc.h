@@ -19,6 +19,8 @@ char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
 bool		 proc_islost(int);
 long		 proc_status(pid_t, pid_t, const char *);
+bool		 proc_signals(pid_t pid, pid_t tid, uint64_t *caught,
+		    uint64_t *ignored);
 size_t		 proc_inner(pid_t pid, pid_t tid, uint64_t *num);
 void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);

@@ -243,6 +243,25 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
+ * Set *caught and *ignored to the signals that process pid (if tid is 0) or its
+ * thread tid catches and ignores (proc_pid_status(5)). Bit 0 represents signal
+ * 1. Return false if they cannot be read.
+ */
+bool
+proc_signals(pid_t pid, pid_t tid, uint64_t *caught, uint64_t *ignored)
+{
+	struct bytes b;
+	bool known;
+
+	if (proc_read(pid, tid, "status", &b) == -1)
+		return false;
+	known = status_list(b.data, b.len, "SigCgt", 16, caught, 1) == 1 &&
+	    status_list(b.data, b.len, "SigIgn", 16, ignored, 1) == 1;
+	free(b.data);
+	return known;
+}
+
+/*
  * Return true if errno e of a failed read means that the contents of the file
  * are lost. Return false if it only means that the file does not exist or that
  * we may not read it.

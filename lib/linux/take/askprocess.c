@@ -36,16 +36,9 @@ static uint64_t
 signals_set(const struct asking *a)
 {
 	uint64_t caught, ignored;
-	struct bytes b;
-	bool known;
 
-	if (proc_read(a->proc->mmtid, 0, "status", &b) == -1)
-		return UINT64_MAX;
-	known = status_list(b.data, b.len, "SigCgt", 16, &caught, 1) == 1 &&
-	    status_list(b.data, b.len, "SigIgn", 16, &ignored, 1) == 1;
-	free(b.data);
-	return known ? caught | ignored | UINT64_C(1) << (SIGCHLD - 1) :
-	    UINT64_MAX;
+	return proc_signals(a->proc->mmtid, 0, &caught, &ignored) ?
+	    caught | ignored | UINT64_C(1) << (SIGCHLD - 1) : UINT64_MAX;
 }
 
 /*
