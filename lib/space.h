@@ -199,6 +199,7 @@ int		 maps_read(pid_t pid, struct vmas *l);
 pid_t		 proc_leader(pid_t tid);
 int		 proc_stat(pid_t pid, pid_t tid, struct task *t);
 bool		 proc_ended(pid_t pid);
+int		 proc_limit(pid_t pid, const char *name, uint64_t *soft);
 uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);
 

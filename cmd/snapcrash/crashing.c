@@ -230,31 +230,20 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 /*
  * Check that the soft RLIMIT_CORE of process f allows a core dump. The kernel
  * ignores the limit for pipes and sockets (core(5)), so we check it. A limit of
- * less than a page counts as 0, as in systemd-coredump(8). Read the limit from
- * /proc, because prlimit(2) needs CAP_SYS_RESOURCE, which root of a container
- * may lack. Return 0, or -1 with errstr set.
+ * less than a page counts as 0, as in systemd-coredump(8). prlimit(2) needs
+ * CAP_SYS_RESOURCE, which root of a container may lack. Return 0, or -1 with
+ * errstr set.
  */
 int
 crashing_allowed(const struct crashing *f)
 {
-	char path[64], line[128], cur[32] = "";
-	uintmax_t most;
-	FILE *in;
+	uint64_t most;
 
-	snprintf(path, sizeof path, "/proc/%d/limits", f->pid);
-	if ((in = fopen(path, "re")) == NULL)
-		return errstr_sys("cannot read its limits");
-	while (fgets(line, sizeof line, in) != NULL &&
-	    sscanf(line, "Max core file size %31s", cur) != 1)
-		continue;
-	fclose(in);
-	if (*cur == '\0')
-		return errstr_set("%s has no core size limit", path);
-	most = strcmp(cur, "unlimited") == 0 ? UINTMAX_MAX :
-	    strtoumax(cur, NULL, 10);
-	if (most < (uintmax_t)sysconf(_SC_PAGESIZE))
+	if (proc_limit(f->pid, "Max core file size", &most) == -1)
+		return -1;
+	if (most < (uint64_t)sysconf(_SC_PAGESIZE))
 		return errstr_set("its core size limit is %ju (see ulimit -c, "
-		    "and core-limit in snapcrash.conf(5))", most);
+		    "and core-limit in snapcrash.conf(5))", (uintmax_t)most);
 	return 0;
 }
 

@@ -48,3 +48,21 @@ limits_next(struct scan *text, struct limit *l)
 	l->valid = limit_word(&t, &l->cur) && limit_word(&t, &l->max);
 	return true;
 }
+
+/*
+ * Set *soft to the soft limit called name in text, from /proc/PID/limits, or to
+ * UINT64_MAX if there is no limit. Leave *soft unchanged if text has no such
+ * line. Return true if it has one that is valid.
+ */
+bool
+limits_find(struct scan text, const char *name, uint64_t *soft)
+{
+	struct limit l;
+
+	while (limits_next(&text, &l))
+		if (strcmp(l.name, name) == 0) {
+			*soft = l.cur;
+			return l.valid;
+		}
+	return false;
+}

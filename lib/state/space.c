@@ -116,15 +116,11 @@ space_stat(struct space *sp, const void *text, size_t len)
 void
 space_limits(struct space *sp, const void *text, size_t len)
 {
-	struct scan t = scan_begin(text, len);
-	struct limit l;
+	const struct scan t = scan_begin(text, len);
 
 	sp->stacklimit = sp->datalimit = UINT64_MAX;
-	while (limits_next(&t, &l))
-		if (strcmp(l.name, "Max stack size") == 0)
-			sp->stacklimit = l.cur;
-		else if (strcmp(l.name, "Max data size") == 0)
-			sp->datalimit = l.cur;
+	(void)limits_find(t, "Max stack size", &sp->stacklimit);
+	(void)limits_find(t, "Max data size", &sp->datalimit);
 }
 
 /*

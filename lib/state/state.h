@@ -145,6 +145,8 @@ struct limit {
 };
 
 bool		 limits_next(struct scan *text, struct limit *l);
+bool		 limits_find(struct scan text, const char *name,
+		    uint64_t *soft);
 
 /*
  * cgroup files, cgroups(7), and the unit, container and pod that they name:

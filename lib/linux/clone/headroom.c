@@ -238,16 +238,13 @@ static int
 user_take(struct claim *c)
 {
 	struct counting u = { .uid = record_number(c->rec, "Uid") };
-	struct scan t = record_text(c->rec, "limits");
 	struct headroom *h = c->live->headroom;
 	struct room *r, all = { .limit = UINT64_MAX };
-	struct limit l;
 	char name[32];
 	void **place;
 
-	while (limits_next(&t, &l))
-		if (strcmp(l.name, "Max processes") == 0)
-			all.limit = l.cur;
+	(void)limits_find(record_text(c->rec, "limits"), "Max processes",
+	    &all.limit);
 	if (all.limit == UINT64_MAX || u.uid == 0)
 		return 0;
 	if (h->tasks == 0)

@@ -262,6 +262,24 @@ proc_signals(pid_t pid, pid_t tid, uint64_t *caught, uint64_t *ignored)
 }
 
 /*
+ * Set *soft to the soft limit of process pid that is called name in its limits
+ * file (proc_pid_limits(5)), or to UINT64_MAX if there is no limit. Unlike
+ * prlimit(2), this needs no CAP_SYS_RESOURCE. Return 0, or -1 with errstr set.
+ */
+int
+proc_limit(pid_t pid, const char *name, uint64_t *soft)
+{
+	struct bytes b;
+	bool found;
+
+	if (proc_read(pid, 0, "limits", &b) == -1)
+		return errstr_sys("cannot read its limits");
+	found = limits_find(scan_begin(b.data, b.len), name, soft);
+	free(b.data);
+	return found ? 0 : errstr_set("/proc/%d/limits: no \"%s\"", pid, name);
+}
+
+/*
  * Return true if errno e of a failed read means that the contents of the file
  * are lost. Return false if it only means that the file does not exist or that
  * we may not read it.
