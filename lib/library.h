@@ -284,7 +284,6 @@ void		 output_put(struct output *o, const void *data, size_t n);
 void		 output_hole(struct output *o, uint64_t n);
 int		 output_flush(struct output *o);
 uint64_t	 output_pos(const struct output *o);
-int		 output_publish(struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
 void		 output_frames(struct output *o);

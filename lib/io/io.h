@@ -180,6 +180,7 @@ void		 outdir_abort(struct outdir *o);
 /* outmark.c */
 uint64_t	 output_lacks(const struct output *o, uint64_t least);
 int		 output_mark(struct output *o);
+int		 output_publish(struct output *o);
 int		 output_rewind(struct output *o);
 int		 output_undo(struct output *o);
 struct source	*output_source(struct output *o, struct snap *s,

@@ -13,7 +13,6 @@ char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
 int		 proc_readstat(pid_t pid, pid_t tid, struct procstat *st);
-int		 proc_stat(pid_t pid, pid_t tid, struct task *t);
 int		 task_stat(struct task *t, const void *text, size_t len);
 char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
