@@ -4,9 +4,9 @@ usage: faults.py SNAP SNAPLS FAULT DIR [late:]COUNT PID ... -- FLAG ...
 
 Runs SNAP with flags, of whichever of the processes is free, through
 FAULT (tests/targets/fault.c): COUNT runs, spread over all that can fail, or
-all if it is 0; with "late:", only over those that are late. After each, the process must be as it was, and there is a
-sentence, or a whole snapshot. Prints what is wrong, and exits 1 if anything
-is.
+all if it is 0; with "late:", only over those that are late. After each, the
+process must be as it was, and there is a sentence, or a whole snapshot. Prints
+what is wrong, and exits 1 if anything is.
 """
 import concurrent.futures
 import errno

@@ -69,16 +69,20 @@ __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
 	    __real_pthread_create(t, a, f, arg);
 }
 
+static int
+print(char **p, const char *fmt, va_list ap)
+{
+	return fails() ? -1 : vasprintf(p, fmt, ap);
+}
+
 int
 __wrap_asprintf(char **p, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
 
-	if (fails())
-		return -1;
 	va_start(ap, fmt);
-	n = vasprintf(p, fmt, ap);
+	n = print(p, fmt, ap);
 	va_end(ap);
 	return n;
 }
@@ -90,10 +94,8 @@ __wrap___asprintf_chk(char **p, int flag, const char *fmt, ...)
 	int n;
 
 	(void)flag;
-	if (fails())
-		return -1;
 	va_start(ap, fmt);
-	n = vasprintf(p, fmt, ap);
+	n = print(p, fmt, ap);
 	va_end(ap);
 	return n;
 }
