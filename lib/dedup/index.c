@@ -190,6 +190,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (p == MAP_FAILED)
 			return errstr_set("out of memory for the index");
+		/* else slots would be copied when they are set after a fork */
+		(void)madvise(p, room, MADV_DONTFORK);
 		spare->slot = p;
 		spare->room = room;
 	}
