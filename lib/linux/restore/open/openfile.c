@@ -198,10 +198,10 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 }
 
 /*
- * Add the files that process p has open, and the resources that it shares with
- * others, to its record rec. Note in s the files whose contents must be in the
- * snapshot. All processes must be stopped. Call this once for each process, in
- * the order of l->procs.
+ * Add the files that process p has open to its record rec and, if it is to be
+ * restored, the resources that it shares with others. Note in s the files whose
+ * contents must be in the snapshot. All processes must be stopped. Call this
+ * once for each process, in the order of l->procs.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,
@@ -223,7 +223,8 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		return;
 	}
 	f = l->files;
-	shares_record(l, p, rec);
+	if (l->opts.restore)
+		shares_record(l, p, rec);
 	dir_record(p, "cwd", rec);
 	dir_record(p, "root", rec);
 	for (i = 0; i < l->files->nset; i++)
