@@ -53,6 +53,8 @@ enum criu_magic {		/* magic numbers; see magic.h of criu */
 	CRIU_IPC_SEM = 0x59573019
 };
 
+enum criu_version { PREDUMP, OLD, CURRENT, COMPRESSED }; /* img_version */
+
 enum criu_machine { /* values of mtype; see images/core.proto of criu */
 	CRIU_AMD64 = 1,
 	CRIU_ARM64 = 3
@@ -282,6 +284,9 @@ uint64_t	 blocks_zeros(const struct blocks *t, uint64_t off,
 		    uint64_t len, bool *zero);
 struct source	*blocks_source(struct snap *s, struct blocks *t,
 		    const struct imgsource *in, const char *name);
+
+/* inventory.c */
+int		 inventory_pack(struct buf *b, uint32_t block);
 
 /* pages.c */
 struct pages {			/* an entry of a pagemap */

@@ -156,38 +156,6 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Make inventory b one of images whose pages are not compressed, as those of a
- * snapshot. Return 0, or -1 with errstr set.
- */
-static int
-inventory_plain(struct buf *b)
-{
-	Criu__Inventory *inv;
-	struct buf plain = { 0 };
-	struct criuimg im;
-	int rc;
-
-	rc = criuimg_memory(&im, "inventory.img", b->data, b->len,
-	    CRIU_INVENTORY);
-	if (rc == 0 && (rc = criuimg_next(&im, &criu__inventory__descriptor,
-	    &inv)) == 1) {
-		if (inv->img_version == COMPRESSED) {
-			inv->img_version = CURRENT;
-			inv->has_compress = false;
-			inv->has_compress_block_size = false;
-			num_add(&plain, CRIU_INVENTORY, 4);
-			criuimg_add(&plain, &inv->base);
-			buf_free(b);
-			*b = plain;
-			rc = buf_check(b);
-		}
-		protobuf_c_message_free_unpacked(&inv->base, NULL);
-	}
-	criuimg_close(&im);
-	return rc == -1 ? -1 : 0;
-}
-
-/*
  * Add to rec all image files that no process used. Leave out logs. Also leave
  * out pages and pagemaps, which become memory. Return 0, or -1 with errstr set.
  */
@@ -210,7 +178,7 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 			    r->dir);
 		if (criudir_slurp(r, v->name, &b) == -1 ||
 		    (strcmp(v->name, "inventory.img") == 0 &&
-		    inventory_plain(&b) == -1) ||
+		    inventory_pack(&b, 0) == -1) ||
 		    criudir_keep(rec, v->name, &b) == -1)
 			return -1;
 	}

@@ -19,8 +19,6 @@
 #include "elf/elf.h"
 #include "record/record.h"
 
-enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
-
 struct criuname {		/* a file in the image directory */
 	char		*name;
 	bool		 used;	/* a process used the file */
