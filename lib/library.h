@@ -692,6 +692,8 @@ struct criuopts {
 	bool		 early;	/* write early copies of memory to the
 				   subdirectory EARLY_DIR; sync no image, since
 				   all are restored at once */
+	bool		 compress; /* compress the pages with LZ4; not with
+				      early */
 	bool		 lazy;	/* with early: prepare for criu restore
 				   --lazy-pages, if possible */
 	uint64_t	 leave;	/* only for live processes: kinds of things to

@@ -121,7 +121,6 @@ static struct job {		/* command-line options */
 	char		*parent; /* write only changes since these images; NULL:
 				    write everything */
 	const char	*path;	/* output snapshot; NULL: standard output */
-	bool		 compress; /* compress the snapshot */
 	bool		 reverse; /* make a snapshot from images */
 	bool		 check;	/* only check, and write nothing */
 	bool		 receive; /* receive and restore moved processes */
@@ -182,8 +181,8 @@ static const struct opt opts[] = {
 	{ 'u', "unload", NULL, "convert images to a snapshot, as snapcat does",
 	    .flag = &job.reverse },
 	{ 'v', "verbose", NULL, "print what was written", .flag = &verbose },
-	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
-	    .flag = &job.compress },
+	{ 'z', "compress", NULL, "compress the pages, or the snapshot",
+	    .flag = &co.compress },
 	{ OPT_PARENT, "parent", "dir",
 	    "write only changes since the images in dir",
 	    .word = &job.parent },
@@ -201,7 +200,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to images of criu(8), or back.",
 	.synopsis = (const char *const[]){
-		"[-Ov] [-@ moment] [-f kind,...] [-p pid] [--parent dir]",
+		"[-Ovz] [-@ moment] [-f kind,...] [-p pid] [--parent dir]",
 		"         [--tcp-close] [--manage-cgroups=mode]",
 		"         [--cgroup-root=[name:]path] -D dir [file]",
 		"-c [-@ moment] [-D dir] [-f kind,...] [-p pid] "
@@ -221,7 +220,7 @@ static int
 unload(void)
 {
 	const struct joining join = { .from = &from, .path = job.path,
-	    .compress = job.compress, .verbose = verbose };
+	    .compress = co.compress, .verbose = verbose };
 
 	sources_file(&from, job.dir);
 	return join_run(&join);
@@ -239,10 +238,10 @@ job_misused(int operands)
 	if (job.check)
 		return job.receive || job.reverse || co.overwrite || verbose ||
 		    co.parent != NULL || operands > 1 || job.path != NULL ||
-		    job.compress;
+		    co.compress;
 	if (job.receive)
 		return job.reverse || co.overwrite || job.path != NULL ||
-		    job.compress || co.parent != NULL || operands > 0 ||
+		    co.compress || co.parent != NULL || operands > 0 ||
 		    co.root != 0;
 	if (job.dir == NULL)
 		return true;
@@ -250,7 +249,7 @@ job_misused(int operands)
 		return operands > 0 || co.overwrite || co.leave != 0 ||
 		    co.cgroups != CGROUPS_IGNORE || co.root != 0 ||
 		    co.parent != NULL || co.tcp_close;
-	return operands > 1 || job.path != NULL || job.compress;
+	return operands > 1 || job.path != NULL;
 }
 
 /*

@@ -71,7 +71,7 @@ enum criu_page {		/* flags of a pagemap entry */
 	PE_LAZY = 2,
 	PE_PRESENT = 4,
 	PE_ALIGNED = 8,	/* the bytes begin at a multiple of the page size;
-			   struct pages never has this bit */
+			   struct pages that were read never have this bit */
 	PE_ZERO = 16	/* all bytes are zero and are not in the pages image;
 			   only struct pages has this bit */
 };
@@ -323,6 +323,8 @@ void		 pagemap_free(struct pagemap *m);
 void		 pagemap_begin(struct buf *b, uint32_t id);
 void		 pagemap_put(struct buf *b, const struct pages *p,
 		    uint64_t page);
+void		 pagemap_putblocks(struct buf *b, const struct pages *p,
+		    uint64_t page, const Criu__PagemapBlocks *blocks);
 void		 pagemap_copy(struct buf *b, const struct pagemap *m,
 		    uint32_t id);
 

@@ -17,15 +17,17 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Append entry p to pagemap image b so that all versions of criu can read it.
- * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
- * size in bytes.
+ * Append entry p to pagemap image b, as pagemap_put() does. blocks describes
+ * how its pages are compressed; NULL: they are not.
  */
 void
-pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
+pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
+    const Criu__PagemapBlocks *blocks)
 {
 	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
 	uint64_t n = p->len / page;
+	struct buf packed = { 0 };
+	uint8_t *to;
 
 	e.vaddr = p->addr;
 	e.compat_nr_pages = n <= UINT32_MAX ? (uint32_t)n : 0;
@@ -33,7 +35,29 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 	e.nr_pages = n;
 	e.has_flags = true;
 	e.flags = p->flags;
+	if (blocks != NULL) {
+		if ((to = buf_room(&packed, protobuf_c_message_get_packed_size(
+		    &blocks->base))) != NULL)
+			packed.len = protobuf_c_message_pack(&blocks->base,
+			    to);
+		b->failed |= packed.failed;
+		e.has_blocks = true;
+		e.blocks.data = packed.data;
+		e.blocks.len = packed.len;
+	}
 	criuimg_add(b, &e.base);
+	buf_free(&packed);
+}
+
+/*
+ * Append entry p to pagemap image b so that all versions of criu can read it.
+ * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
+ * size in bytes.
+ */
+void
+pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
+{
+	pagemap_putblocks(b, p, page, NULL);
 }
 
 /*

@@ -106,8 +106,7 @@ object_extent(struct image *im, uint64_t addr, const struct extent **e,
 
 /*
  * Create the file that receives the pages of object o, and set its length. The
- * file is the pages image, or an unnamed file if the pages must be compared
- * with those of a parent checkpoint.
+ * file is the pages image, or an unnamed file if stack.c writes the image.
  */
 static int
 object_file(struct criuout *out, struct object *o)
@@ -118,7 +117,7 @@ object_file(struct criuout *out, struct object *o)
 	snprintf(name, sizeof name, "pages-%u.img", o->id);
 	if (criuout_dir(out) == NULL)
 		return -1;
-	fd = outdir_file(out->out, out->opts->parent != NULL ? NULL : name);
+	fd = outdir_file(out->out, criuout_twice(out) ? NULL : name);
 	if (fd == -1)
 		return -1;
 	if (ftruncate(fd, (off_t)o->bytes) == -1) {

@@ -53,6 +53,16 @@ criuout_dir(struct criuout *out)
 }
 
 /*
+ * Return true if pages are written twice: put in place, and then compared with
+ * those of a parent or compressed.
+ */
+bool
+criuout_twice(const struct criuout *out)
+{
+	return out->opts->parent != NULL || out->opts->compress;
+}
+
+/*
  * Write the bytes of b as an image called name, and free them. Return 0, or -1
  * with errstr set.
  */

@@ -87,6 +87,12 @@ criu_store(const char *dir, const struct criuopts *o)
 {
 	struct criuout *out;
 
+#ifndef LZ4
+	if (o->compress) {
+		errstr_set("this program was built without LZ4");
+		return NULL;
+	}
+#endif
 	if (outdir_check(dir, o->overwrite) == -1)
 		return NULL;
 	if ((out = mem_new(1, sizeof *out)) == NULL)
@@ -121,6 +127,7 @@ criu_storefree(struct pagestore *st)
 	for (i = 0; i < out->nobject; i++)
 		object_free(out->object[i]);
 	free(out->object);
+	free(out->raw);
 	free(out->buf);
 	free(out->copy);
 	imgdir_free(out->below);
@@ -299,7 +306,7 @@ place_pages(struct criuout *out, const struct mades *l)
 	for (i = 0, bytes = 0; i < out->nobject; i++)
 		bytes += out->object[i]->bytes;
 	progress_phase(out->opts->progress, bytes);
-	out->behind = behind_new(WRITEBUF, out->opts->parent == NULL &&
+	out->behind = behind_new(WRITEBUF, !criuout_twice(out) &&
 	    !out->opts->early);
 	if (out->behind == NULL)
 		return -1;

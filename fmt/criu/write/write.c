@@ -106,8 +106,9 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write the pages and pagemaps of l. If there is a parent checkpoint, link the
- * new checkpoint to it, and leave out the pages that the parent has.
+ * Write the pages and pagemaps of l, compressed if the options say so. If there
+ * is a parent checkpoint, link the new checkpoint to it, and leave out the
+ * pages that the parent has.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -118,8 +119,10 @@ write_pages(struct criuout *out, const struct mades *l)
 	int rc;
 
 	rc = place_pages(out, l);
+	if (rc == 0 && out->opts->compress)
+		rc = raw_find(out, l);
 	for (i = 0; i < out->nobject && rc == 0; i++)
-		rc = parent != NULL ? stack_object(out, out->object[i]) :
+		rc = criuout_twice(out) ? stack_object(out, out->object[i]) :
 		    object_plain(out, out->object[i]);
 	if (rc == 0)
 		rc = early_end(out, l);
@@ -133,6 +136,31 @@ write_pages(struct criuout *out, const struct mades *l)
 }
 
 /*
+ * Write the inventory im, which may be NULL, and thus complete the directory.
+ */
+static int
+write_inventory(struct criuout *out, const struct made *im)
+{
+	const struct criuopts *o = out->opts;
+	struct buf b = { 0 };
+	int rc = 0;
+
+	if (im != NULL)
+		buf_add(&b, im->b.data, im->b.len);
+	if (buf_check(&b) == -1 ||
+	    (o->compress && inventory_pack(&b, PACK_BLOCK) == -1))
+		rc = -1;
+	else if (o->early)
+		/* criu(8) restores the images of a move at once, from the
+		   page cache */
+		rc = outdir_put(out->out, INVENTORY, b.data, b.len);
+	else
+		rc = outdir_commit(out->out, INVENTORY, b.data, b.len);
+	buf_free(&b);
+	return rc;
+}
+
+/*
  * Write the images in l. Write the inventory last, because programs treat a
  * directory without it as incomplete.
  */
@@ -140,18 +168,11 @@ static int
 write_all(struct criuout *out, const struct mades *l)
 {
 	const struct made *inventory = NULL;
-	struct buf b = { 0 };
 
 	if (criuout_dir(out) == NULL ||
 	    write_imgs(out, l, &inventory) == -1 ||
-	    write_pages(out, l) == -1)
-		return -1;
-	if (inventory != NULL)
-		b = inventory->b;
-	/* criu(8) restores the images of a move at once, from the page
-	   cache */
-	if ((out->opts->early ? outdir_put(out->out, INVENTORY, b.data, b.len) :
-	    outdir_commit(out->out, INVENTORY, b.data, b.len)) == -1)
+	    write_pages(out, l) == -1 ||
+	    write_inventory(out, inventory) == -1)
 		return -1;
 	if (out->opts->early)
 		outdir_leave(out->out);

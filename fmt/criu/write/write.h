@@ -8,6 +8,8 @@
  *	replay.c	images that came with the snapshot
  *	ghost.c		deleted files
  *	place.c		writing of pages at their offsets
+ *	raw.c		memory that is not compressed
+ *	pack.c		compressed pages images
  *	stack.c		pages images on top of a parent's
  *	write.c		all images of a directory
  *	view.c, viewread.c	images made as they are read
@@ -42,6 +44,12 @@ struct object {			/* pages of a process or of shared memory */
 
 RB_HEAD(objecttree, object);
 
+struct raw {			/* addresses whose pages are not compressed */
+	char		 name[64]; /* name of the pagemap image */
+	uint64_t	 start;
+	uint64_t	 end;
+};
+
 struct criuout {
 	struct pagestore store;	/* passed in readopts; must be the first
 				   member */
@@ -65,6 +73,8 @@ struct criuout {
 	struct object	*last;	/* borrowed; the object written last */
 	const struct proc *nothing; /* borrowed; process most recently found
 				       to have no stored pages */
+	struct raw	*raw;	/* owned */
+	size_t		 nraw;
 	uint8_t		*buf;	/* owned; nbuf bytes to write at offset bufat
 				   of the object "full"; NULL: not allocated */
 	size_t		 nbuf;
@@ -80,6 +90,7 @@ struct criuout {
 /* out.c */
 int		 criuout_parent(struct criuout *out);
 struct outdir	*criuout_dir(struct criuout *out);
+bool		 criuout_twice(const struct criuout *out);
 int		 criuout_put(struct criuout *out, const char *name,
 		    struct buf *b);
 
@@ -122,6 +133,37 @@ int		 early_stays(struct pagestore *st, const struct image *im,
 int		 early_ready(struct criuout *out);
 int		 early_split(struct criuout *out, struct object *o);
 int		 early_end(struct criuout *out, const struct mades *l);
+
+/* raw.c */
+int		 raw_find(struct criuout *out, const struct mades *l);
+bool		 raw_at(const struct criuout *out, const char *name,
+		    uint64_t addr, uint64_t *len);
+
+/* pack.c */
+enum { PACK_BLOCK = 256 * 1024 }; /* size of a block, as criu's default */
+
+struct packer {			/* a compressed pages image being written */
+	int		 fd;	/* borrowed; descriptor of the image */
+	const char	*name;	/* borrowed; name of the image */
+	uint64_t	 page;	/* page size in bytes */
+	uint64_t	 size;	/* size of the image in bytes */
+	/* the entry of the pagemap that is being written */
+	uint32_t	*v;	/* owned; sizes of its blocks in the image */
+	size_t		 n;
+	uint64_t	 payload; /* sum of all sizes */
+	bool		 aligned; /* the payload begins with raw pages, at a
+				     multiple of the page size */
+	bool		 packed; /* a block is not raw */
+	size_t		 len;	/* number of bytes in raw */
+	uint8_t		 raw[PACK_BLOCK]; /* pages of the next block */
+	uint8_t		 lz4[PACK_BLOCK];
+};
+
+int		 pack_add(struct packer *k, const uint8_t *p, uint64_t len,
+		    bool raw);
+int		 pack_entry(struct packer *k, struct buf *img,
+		    const struct pages *p);
+int		 pack_end(struct packer *k);
 
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);

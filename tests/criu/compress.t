@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Real processes in compressed images: packed.py finds each rule and the same
+# memory; a criu that does not know such images refuses them; and they are
+# restored after they were decompressed.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+ldd "$BUILD/snapload" | grep -q liblz4 || skip_all 'snapload has no LZ4'
+
+# goes_through WHAT: what was started, through compressed images
+goes_through() {
+	local packed=$tmp/packed plain=$tmp/plain
+
+	rm -rf "$packed" "$plain" "$tmp/again" "$tmp/work"
+	cp "$log" "$tmp/log.before"
+	timeout 60 "$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	end_taken
+	load "$tmp/snap" "$plain"
+	timeout 60 "$BUILD/snapload" -z -D "$packed" <"$tmp/snap" \
+	    >"$tmp/command" 2>"$tmp/err"
+	is "$? $(grep -v ': needs criu ' "$tmp/err")" "0 " \
+	    "$1: to compressed images"
+	try "$1: each rule, and the same memory" \
+	    timeout 120 python3 "$here/packed.py" check "$packed" "$plain"
+	ok "$(($(du -s "$packed" | cut -f1) >= $(
+	    du -s "$plain" | cut -f1)))" "$1: they are smaller"
+	images "$packed" "$tmp/snap2"
+	load "$tmp/snap2" "$tmp/again"
+	try "$1: decompressed: the same memory" \
+	    timeout 120 python3 "$here/packed.py" check "$packed" "$tmp/again"
+	mkdir -p "$tmp/work"
+	if "$criu" dump --help | grep -q -- --compress; then
+		skip "$1: refused" "criu may know compressed images"
+	else
+		timeout 60 "$criu" restore -d -D "$packed" -W "$tmp/work" \
+		    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
+		is "$? $(grep -ci 'images version' "$tmp/criu.log") $(
+		    pgrep -s "$pid")" "1 1 " "$1: criu refuses their version"
+	fi
+	sed -i "s,-D $packed,-D $tmp/again," "$tmp/command"
+	restore "$tmp/again"
+	goes_on "$1"
+	end
+}
+
+start "$here/counter.py"
+until_true longer 30
+goes_through python
+start "$here/shmem.py"
+until_true longer 30
+goes_through 'shared memory'
+start carryon lesser
+until_true longer 150
+goes_through threads
+free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)
+if [ "${free:-0}" -lt 16 ] || [ ! -d /sys/kernel/mm/hugepages/hugepages-2048kB ]
+then
+	skip 'huge pages' 'fewer than 16 of 2 MB are free' 11
+else
+	start "$here/huge.py"
+	until_true longer 30
+	goes_through 'huge pages'
+fi
+if command -v node >/dev/null; then
+	cat >"$tmp/counter.js" <<'EOC'
+const fs = require('fs')
+const log = process.argv[2]
+const kept = 'kept '.repeat(1000000)
+let n = 0
+setInterval(() => {
+	fs.appendFileSync(log, `node ${++n} ${kept.length - 5000000}\n`)
+}, 20)
+EOC
+	cat >"$tmp/node" <<EOC
+#!/bin/sh
+exec setsid -w node "$tmp/counter.js" "\$1"
+EOC
+	chmod +x "$tmp/node"
+	start "$tmp/node"
+	goes_through node
+else
+	skip node 'no node' 11
+fi
+finish 55
