@@ -20,11 +20,12 @@
 /*
  * Return the number of the system call in which a thread waits. nr is the
  * number in /proc/TID/syscall. If that is restart_syscall(2), determine the
- * resumed call from arg, its first argument, and from wchan, which was read
- * just after nr. Otherwise, or if that fails, return nr.
+ * resumed call from arg, its first argument, and from wchan in l, which was
+ * read just after nr. Before Linux 5.16, wchan is 0 on amd64; then use stack,
+ * which only root can read. Otherwise, or if that fails, return nr.
  */
 static int64_t
-call_first(int64_t nr, const struct file *wchan, uint64_t arg)
+call_first(int64_t nr, const struct filelist *l, uint64_t arg)
 {
 	static const struct timed {
 		const char	*name;
@@ -37,22 +38,26 @@ call_first(int64_t nr, const struct file *wchan, uint64_t arg)
 		{ "clock_nanosleep", SYS_clock_nanosleep },
 		{ "futex", SYS_futex }
 	};
+	const struct file *f = filelist_find(l, "wchan");
 	const struct timed *t;
 	const char *name;
-	char in[64];
+	char in[1024];
 
-	if (nr != SYS_restart_syscall || wchan == NULL)
+	if (nr != SYS_restart_syscall)
 		return nr;
-	snprintf(in, sizeof in, "%.*s", (int)wchan->len,
-	    (const char *)wchan->data);
+	if (f == NULL || (f->len == 1 && memcmp(f->data, "0", 1) == 0))
+		f = filelist_find(l, "stack");
+	if (f == NULL)
+		return nr;
+	snprintf(in, sizeof in, "%.*s", (int)f->len, (const char *)f->data);
 	name = restart_name(in, arg);
 	t = name == NULL ? NULL : SEEK_IN(timed, strcmp(x->name, name) == 0);
 	return t == NULL ? nr : t->nr;
 }
 
 /*
- * Return the system call of the thread whose files are in l: status, syscall
- * and wchan, which were read in this order.
+ * Return the system call of the thread whose files are in l: status, syscall,
+ * wchan and stack, which were read in this order.
  */
 struct seencall
 call_seen(const struct filelist *l)
@@ -70,7 +75,7 @@ call_seen(const struct filelist *l)
 	    &c.arg[0], &c.arg[1], &c.arg[2], &c.arg[3], &c.arg[4], &c.arg[5],
 	    &c.sp, &c.pc) != 9)
 		c.nr = -1;
-	c.nr = call_first(c.nr, filelist_find(l, "wchan"), c.arg[0]);
+	c.nr = call_first(c.nr, l, c.arg[0]);
 	if (restart_counts(c.nr) && status != NULL)
 		c.sleeps = status_first(status->data, status->len,
 		    "voluntary_ctxt_switches", 10);
@@ -89,6 +94,7 @@ call_look(const struct lproc *p, struct lthread *t)
 	filelist_read(&l, p->pid, t->tid, "status");
 	filelist_read(&l, p->pid, t->tid, "syscall");
 	filelist_read(&l, p->pid, t->tid, "wchan");
+	filelist_read(&l, p->pid, t->tid, "stack");
 	t->seencall = call_seen(&l);
 	filelist_free(&l);
 }
