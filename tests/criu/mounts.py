@@ -40,7 +40,11 @@ def root_make():
     """DIR has what a program takes."""
     sh('''cd DIR; mkdir -p usr proc dev log tmp old etc
     for d in bin sbin lib lib64; do
-        [ ! -L /$d ] || ln -sfn "usr/$d" $d
+        if [ -L /$d ]; then
+            ln -sfn "usr/$d" $d
+        elif [ -d /$d ]; then
+            mkdir -p $d; mount --bind /$d $d
+        fi
     done
     mount --bind /usr usr; mount -o remount,bind,ro,nosuid usr
     mount -t proc proc proc
