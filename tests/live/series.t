@@ -31,7 +31,7 @@ process() {
 }
 
 for mode in -z -v -s; do
-	target "$targets/sweep" 8
+	target "$targets/sweep" 2
 	snap "$mode" -i 0.3 -N 3 -o "$tmp/series" "$pid"
 	is "$rc" 0 "$mode: taken"
 	is "$(moments "$tmp/series")" '1 2 3 ' "$mode: three moments"
