@@ -111,7 +111,7 @@ case $pattern in
 	;;
 esac
 kill -SEGV "$inner"
-until_true grep -q '^State:.*Z' "/proc/$inner/status"
+until_true gone "$inner"
 cat "/proc/$init/root/$pattern"* >"$tmp/kernel" 2>/dev/null
 if ! [ -s "$tmp/kernel" ]; then
 	skip "kernel" "it wrote no core" 6

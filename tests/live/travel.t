@@ -182,7 +182,7 @@ mkfifo "$tmp/fifo"
 sleep 100 <"$tmp/fifo" &
 reader=$!
 disown "$reader"
-"$BUILD/snap" "$anon" >"$tmp/fifo" 2>"$tmp/err" &
+"$BUILD/snap" -s "$anon" >"$tmp/fifo" 2>"$tmp/err" &
 writer=$!
 until_true is_traced "$anon"
 kill -KILL "$reader"
