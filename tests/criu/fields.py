@@ -93,8 +93,10 @@ class Checkpoint:
         """What is known by a number is compared by it."""
         tc = core.get('tc', {})
         for i, action in enumerate(tc.pop('sigactions', [])):
-            self.add('%s/sigaction %d' % (at, i + 1 + (i >= 8) + (i >= 17)),
-                     action)
+            number = i + 1 + (i >= 8) + (i >= 17)
+            kind = 'sigaction' if action['sigaction'] or number == 17 else \
+                'default'
+            self.add('%s/%s %d' % (at, kind, number), action)
         for timer in tc.get('timers', {}).pop('posix', []):
             self.add('%s/timer %d' % (at, timer['it_id']), timer)
         self.add(at, core)

@@ -14,7 +14,7 @@ inventory/root_cg_set # no cgroups are told: criu's own ? ours is None
 task/core/thread_core/cg_set # likewise ? ours is None
 inventory/root_ids/.*_ns_id # no namespaces are told: criu's own ? ours is None
 task/ids/.*_ns_id # likewise ? ours is None
-task/core/sigaction \d+/compat # of 64-bit processes it is always this ? ours is None and theirs == 0
+task/core/(sigaction|default) \d+/compat # of 64-bit processes it is always this ? ours is None and theirs == 0
 task/core/tc/loginuid # nobody logged in ? ours is None and theirs == 0xffffffff
 task/core/thread_info/fpregs/xsave/(ymmh_space|opmask_reg|zmm_upper|hi16_zmm)/\d+ # a register in its initial state ? ours is None and theirs == 0
 task/core/thread_info/fpregs/xsave/cet # no shadow stack ? ours is None and theirs == b'\x08\x00\x10\x00'
@@ -29,7 +29,7 @@ task/fd \d+/file/opts/[a-z_]+ # socket options that have their initial values ? 
 task/fd \d+/file/ns_id # sockets are in criu's own network namespace, like all ? ours is None
 task/fd \d+/file/target \d+/(dev|inode|pos) # where a descriptor was replaced criu finds the file by these ? ours is None
 task/fd \d+/file/size # of a file without a name, which comes along ? ours is None
-task/core/sigaction \d+/(flags|restorer) # nothing asks for those of a default action ? ours == 0
+task/core/default \d+/(flags|restorer) # nothing asks for those of a default action ? ours == 0
 # The same in another way.
 task/core/thread_core/timerslack_ns # criu 4.2 and older do not know it ? theirs is None
 task/fd \d+/file/ghost/dev # the form of makedev(3), as in watches: criu compares only these two ? ours is not None
