@@ -262,6 +262,7 @@ int		 snap_split(struct snap *s, struct snap *const *v, size_t n);
 int		 snap_index(struct snap *s);
 int		 proc_setfile(struct proc *p, const char *name, uint8_t *data,
 		    size_t len);
+void		 proc_dropfile(struct proc *p, const char *name);
 int		 embedded_cmp(const struct embedded *a,
 		    const struct embedded *b);
 void		 embedded_free(struct embedded *c);

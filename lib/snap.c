@@ -397,3 +397,19 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	borrowed_drop(p);
 	return 0;
 }
+
+/*
+ * Remove the small file called name from process p, if it has one.
+ */
+void
+proc_dropfile(struct proc *p, const char *name)
+{
+	struct file *f;
+
+	if ((f = proc_file(p, name)) == NULL)
+		return;
+	free(f->name);
+	data_free(f->data);
+	*f = p->file[--p->nfile];
+	borrowed_drop(p);
+}

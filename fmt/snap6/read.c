@@ -148,8 +148,8 @@ read_stream(struct reader *r)
 
 /*
  * Apply the Linux record of each process to that process. With o->salvage,
- * report invalid records, except those of the first "whole" moments: these
- * were not damaged.
+ * report and remove invalid records, except those of the first "whole" moments:
+ * these were not damaged.
  */
 static int
 reader_apply(struct reader *r, uint64_t whole)
@@ -164,7 +164,8 @@ reader_apply(struct reader *r, uint64_t whole)
 		errstr_wrap("%s: %s", r->in->name, pid_text(p->pid));
 		if (!r->o->salvage || p->pid / EARLY_PID < whole)
 			return -1;
-		salvage_say(r, "%s", snap_errstr());
+		salvage_say(r, "%s; the Linux record is lost", snap_errstr());
+		proc_dropfile(p, "proc");
 	}
 	return 0;
 }

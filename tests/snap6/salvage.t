@@ -126,6 +126,23 @@ def top():
         b'all mapped memory' not in done.stderr
 
 
+def invalid():
+    """Each of three processes but one has a Linux record that is invalid."""
+    data = b'process snapshot 1 a@b amd64 2 "c"\n'
+    for pid, rest in ((5, b'thread\n%11d x\n' % 2), (6, b'comm\n%11d c\n' % 2),
+                      (7, b'comm\n%11d c\n' % 9)):
+        rest = b'linux amd64 1\n' + rest
+        data += b'%11d proc\n%11d %sfd\n%11d f' % (
+            pid, len(rest), rest + b'%11d ' % pid, 1)
+    done = run('snapcat', '-s', '-', data=data)
+    read = Reader(done.stdout).read()
+    return done.returncode == 1 and \
+        done.stderr.count(b'the Linux record is lost') == 2 and \
+        run('snapls', '-c', data=done.stdout).returncode == 0 and \
+        [b'proc' in p.files for p in read.procs.values()] == [0, 1, 0] and \
+        all(b'fd' in p.files for p in read.procs.values())
+
+
 def claims(n):
     """Seconds to save what lists n ranges as missing, between n mappings."""
     each = range(0, n * 8192, 8192)
@@ -171,6 +188,7 @@ def main():
     # what is less than some ticks of the kernel's clock is not measured
     few, many = max(claims(12000), 0.02), claims(96000)
     for good, name in ((top(), 'a segment that ends at 2^64 is cut'),
+                       (invalid(), 'a Linux record that is invalid is lost'),
                        (many < 24 * few, 'eight times as much missing takes '
                         'some eight times as long: %.3f, %.3f' % (few, many))):
         count += 1
