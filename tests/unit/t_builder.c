@@ -134,13 +134,14 @@ test_sixteen(void **state)
 /*
  * Zeros cost one byte a kilobyte, and 64 KiB of them may be spent: fifty
  * mappings a megabyte apart, as the libraries of a program lie, fit into
- * sixteen segments.
+ * sixteen segments. Or 1% of the image may be spent, 70,000 KiB here.
  */
 static void
 test_cheap(void **state)
 {
 	struct builder b;
 	struct image *im;
+	uint64_t kb, n;
 	int i;
 
 	(void)state;
@@ -150,6 +151,15 @@ test_cheap(void **state)
 	im = built(&b);
 	assert_int_equal(im->nseg, MOST);
 	image_free(im);
+	for (kb = 70000; kb <= 70001; kb++) {
+		b = begin();
+		run(&b, 0, n = 7000000 - MOST);
+		for (i = 0; i < MOST; i++, n += 1 << 20)
+			run(&b, (n + kb) * KB, 1);
+		im = built(&b);
+		assert_int_equal(im->nseg, kb == 70000 ? MOST : MOST + 1);
+		image_free(im);
+	}
 }
 
 /*

@@ -271,6 +271,7 @@ assert_refused(const struct buf *b, const char *why)
 {
 	if (try_read(b) != NULL)
 		fail_msg("taken, not refused with \"%s\"", why);
+	assert_memory_equal(snap_errstr(), "/proc/self/fd/", 14);
 	assert_contains(snap_errstr(), why);
 }
 

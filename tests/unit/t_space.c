@@ -98,6 +98,9 @@ test_facts(void **state)
 	static const char status[] = "Name:\ta b\nVmRSS:\t   12 kB\n"
 	    "VmData:\tx\nThreads:\t3";
 	static const char stat[] = "7 (a) b) S 1 2";
+	static const char number[] = "7 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 "
+	    "17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 "
+	    "39 40 41 42 43 44 45 46 47 48";
 	static const char limits[] =
 	    "Max data size             unlimited            unlimited\n"
 	    "Max stack size            4096                 8192      bytes\n";
@@ -111,6 +114,11 @@ test_facts(void **state)
 	assert_int_equal(sp.threads, 3);
 	space_stat(&sp, stat, sizeof stat - 1);
 	assert_int_equal(sp.startstack, 0);
+	space_stat(&sp, number, sizeof number - 1);
+	assert_int_equal(sp.startcode, 26);
+	assert_int_equal(sp.startstack, 28);
+	assert_int_equal(sp.startdata, 45);
+	assert_int_equal(sp.startbrk, 47);
 	space_limits(&sp, limits, sizeof limits - 1);
 	assert_int_equal(sp.stacklimit, 4096);
 	assert_true(sp.datalimit == UINT64_MAX);
