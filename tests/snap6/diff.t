@@ -241,6 +241,6 @@ make b 'pages=5000 4000\n2000 3000\n'
 is "$(diffs a b | sed -n 1p)" 2 "ranges that do not ascend"
 make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
-    'status=Uid:' 'fdinfo/3=flags:\t'
+    'status=Uid:' 'fdinfo/3=flags:\t' 'fd/4=socket:[2]'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
 finish 40

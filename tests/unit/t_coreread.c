@@ -443,6 +443,7 @@ test_numbers(void **state)
 	assert_int_equal(s->nproc, 4);
 	assert_int_equal(s->proc[0]->pid, 9);	/* it had ended */
 	assert_int_equal(rec_len(s->proc[0], "regset/prstatus"), SIZE_MAX);
+	assert_contains(rec_string(s->proc[0], "stat"), "9 (prog) Z 1 7 7 0 ");
 	assert_int_equal(s->proc[1]->pid, 7);
 	assert_int_equal(s->proc[2]->pid, 4194305);
 	assert_int_equal(s->proc[3]->pid, 4194306);
