@@ -196,9 +196,10 @@ check_frames(struct receiving *r)
 			MUST(frame_write(pipes[1], letter, r->data, n) == 0);
 			close(pipes[1]);
 			MUST(frame_read(pipes[0], &again, copy, &m) == 1);
-			close(pipes[0]);
 			MUST(again == letter && m == n);
 			MUST(n == 0 || memcmp(copy, r->data, n) == 0);
+			MUST(frame_read(pipes[0], &again, copy, &m) == 0);
+			close(pipes[0]);
 		}
 	}
 	MUST(rc == 0 || *snap_errstr() != '\0');
