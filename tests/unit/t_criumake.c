@@ -2410,7 +2410,8 @@ test_mounts(void **state)
 	(void)state;
 	assert_int_equal(load_mounts(&o, TOP
 	    "11 10 0:30 / /proc rw,nosuid - proc proc rw\n"
-	    "12 10 0:31 / /sys ro shared:3 - sysfs sysfs rw\n"
+	    "12 10 0:31 / /sys ro,nosuid,nodev,noexec,nodiratime shared:3 - "
+	    "sysfs sysfs rw\n"
 	    "13 10 0:31 /a /two ro - sysfs sysfs rw\n"
 	    "14 10 0:32 / /t\\040mp rw master:9 - tmpfs t "
 	    "rw,size=1k,mode=700\n"), 0);
@@ -2427,7 +2428,8 @@ test_mounts(void **state)
 	assert_int_equal(number(m, "5"), 1 << 21);
 	m = frame("mountpoints-2.img", 2);
 	assert_int_equal(number(m, "1"), 2);
-	assert_int_equal(number(m, "5"), 1 | 1 << 20 | 1 << 24);
+	assert_int_equal(number(m, "5"), 1 | 2 | 4 | 8 | 1 << 11 | 1 << 20 |
+	    1 << 24);
 	assert_int_equal(number(m, "10"), 3);
 	m = frame("mountpoints-2.img", 4);
 	assert_int_equal(number(m, "1"), 5);

@@ -17,9 +17,14 @@ static void
 test_table(void **state)
 {
 	const struct machine *m, *n;
+	char big[200] = "";
 
 	(void)state;
 	for (m = NULL; (m = machine_next(m)) != NULL;) {
+		if (m->big) {
+			strlcat(big, m->name, sizeof big);
+			strlcat(big, " ", sizeof big);
+		}
 		assert_ptr_equal(machine_named(m->name), m);
 		assert_true(m->word == 4 || m->word == 8);
 		assert_true(m->pages > 0 && m->pages < 2 * MAX_MACHINE_PAGE);
@@ -35,6 +40,8 @@ test_table(void **state)
 		assert_int_equal(n->word, 4);
 		assert_true(n->big == m->big);
 	}
+	assert_string_equal(big, "power64 power s390x s390 mips64 mips sparc64 "
+	    "sparc 68020 ");
 }
 
 static void

@@ -379,11 +379,14 @@ vmas_text(struct vmas *l, const char *text)
 static void
 refit_parsed(const char *maps, const char *was, const char *want)
 {
+	struct bytes text = { (uint8_t *)(uintptr_t)maps, strlen(maps) };
 	struct vmas now, then, is;
 	size_t i;
 
 	vmas_text(&now, maps);
 	vmas_text(&then, was);
+	assert_true(vmas_match(&text, &now));
+	assert_false(vmas_match(&text, &then));
 	assert_int_equal(vmas_refit(&now, &then), want != NULL);
 	vmas_text(&is, want == NULL ? "" : want);
 	for (i = 0; i < is.n; i++)
