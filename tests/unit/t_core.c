@@ -609,9 +609,12 @@ test_notes(void **state)
 	struct core *c;
 	uint8_t *all;
 	size_t len;
+	char args[100];
 	int fatal;
 
 	(void)state;
+	memset(args, 'y', sizeof args);
+	memcpy(args, "prog\0-x", 8);
 	for (fatal = 0; fatal < 2; fatal++) {
 		s = snap_new();
 		rec_regs(&rec, 216, 1);
@@ -621,7 +624,7 @@ test_notes(void **state)
 		    "Gid:\t10\t9\nSigPnd:\t0000000000000021\n"
 		    "SigBlk:\t0000000000000042\n");
 		testrec_text(&rec, "comm", "a) b\n");
-		testrec_file(&rec, "cmdline", "prog\0-x", 7);
+		testrec_file(&rec, "cmdline", args, sizeof args);
 		testrec_file(&rec, "auxv", "sixteen bytes ..", 16);
 		testrec_text(&rec, "maps", maps);
 		info[9] = 0;
@@ -681,7 +684,8 @@ test_notes(void **state)
 		assert_int_equal(len, 136);
 		assert_memory_equal(n, "\3T\0\373\0\0\0\0\0\0\100\0\0\0\0\0"
 		    "\10\0\0\0\12\0\0\0\7\0\0\0\3\0\0\0\4\0\0\0\5\0\0\0"
-		    "a) b\0\0\0\0\0\0\0\0\0\0\0\0prog -x\0", 64);
+		    "a) b\0\0\0\0\0\0\0\0\0\0\0\0prog -x ", 64);
+		assert_int_equal(get(n + 134, 2), 'y');
 		n = note_get(all, "CORE", NT_SIGINFO, 0, &len);
 		if (fatal) {
 			assert_int_equal(len, 128);

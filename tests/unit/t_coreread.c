@@ -639,7 +639,9 @@ test_claims(void **state)
 {
 	Elf64_Phdr ph = { .p_type = PT_NOTE, .p_filesz = INT64_MAX,
 	    .p_align = 4 };
+	uint64_t file[] = { 1, 4096, 0x1000, 0x2000, 0, '/' };
 	struct buf b = { 0 };
+	struct snap *s;
 	size_t i;
 
 	(void)state;
@@ -668,6 +670,24 @@ test_claims(void **state)
 		buf_add(&b, "\x30", 1);
 	assert_refused(&b, "section headers");
 	buf_free(&b);
+
+	/* one file with a short name fits, two do not */
+	words_order(file, 6);
+	for (i = 1; i <= 2; i++) {
+		num_put((uint8_t *)file, i, 8);
+		memset(&b, 0, sizeof b);
+		put_head(&b, 1, THREAD_NOTE + 12 + 8 + sizeof file - 4, 0);
+		put_load(&b, 0x1000, 0, 0, 4096);
+		put_thread(&b, 1);
+		put_note(&b, NT_FILE, file, sizeof file - 6);
+		if (i == 2)
+			assert_refused(&b, "NT_FILE: 2 files do not fit");
+		else {
+			assert_non_null(s = try_read(&b));
+			snap_free(s);
+		}
+		buf_free(&b);
+	}
 }
 
 /*
