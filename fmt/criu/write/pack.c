@@ -13,6 +13,7 @@
  */
 #include "write.h"
 #include "full.h"
+#include "num.h"
 #include "vec.h"
 
 #include <unistd.h>
@@ -22,8 +23,8 @@
 #endif
 
 /*
- * Append the len bytes at p to the image, or len zeros if p is NULL. raw tells
- * whether they are the pages themselves.
+ * Append the len bytes at p to the image, or len zeros if p is NULL. If raw is
+ * true, these bytes are pages that are not compressed.
  */
 static int
 pack_write(struct packer *k, const uint8_t *p, uint64_t len, bool raw)
@@ -50,7 +51,7 @@ pack_block(struct packer *k)
 {
 	int n = 0;
 
-	if (k->raw[0] == 0 && memcmp(k->raw, k->raw + 1, k->len - 1) == 0)
+	if (bytes_arezero(k->raw, k->len))
 		return 0;
 #ifdef LZ4
 	n = LZ4_compress_default((const char *)k->raw, (char *)k->lz4,
