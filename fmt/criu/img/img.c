@@ -247,18 +247,30 @@ criuimg_begin(struct buf *b, uint32_t magic)
 }
 
 /*
+ * Append the bytes of message m to b.
+ */
+void
+criuimg_pack(struct buf *b, const ProtobufCMessage *m)
+{
+	const size_t n = protobuf_c_message_get_packed_size(m);
+	uint8_t *p;
+
+	if (n > 0 && (p = buf_room(b, n)) != NULL)
+		b->len += protobuf_c_message_pack(m, p);
+}
+
+/*
  * Append message m to image b, which already has its magic numbers.
  */
 void
 criuimg_add(struct buf *b, const ProtobufCMessage *m)
 {
-	uint8_t *p;
-	size_t n;
+	const size_t at = b->len;
 
-	n = protobuf_c_message_get_packed_size(m);
-	num_add(b, (uint32_t)n, 4);
-	if (n > 0 && (p = buf_room(b, n)) != NULL)
-		b->len += protobuf_c_message_pack(m, p);
+	num_add(b, 0, 4);	/* the size of the message, once it is known */
+	criuimg_pack(b, m);
+	if (!b->failed)
+		num_put(b->data + at, b->len - at - 4, 4);
 }
 
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))

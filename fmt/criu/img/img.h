@@ -179,6 +179,7 @@ int		 criuimg_each(const struct imgdir *dir, const char *name,
 		    uint32_t magic, const ProtobufCMessageDescriptor *d,
 		    criuimg_fn *fn, void *arg);
 void		 criuimg_begin(struct buf *b, uint32_t magic);
+void		 criuimg_pack(struct buf *b, const ProtobufCMessage *m);
 void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
 struct made {			/* an image to be written */

@@ -27,7 +27,6 @@ pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
 	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
 	uint64_t n = p->len / page;
 	struct buf packed = { 0 };
-	uint8_t *to;
 
 	e.vaddr = p->addr;
 	e.compat_nr_pages = n <= UINT32_MAX ? (uint32_t)n : 0;
@@ -36,10 +35,7 @@ pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
 	e.has_flags = true;
 	e.flags = p->flags;
 	if (blocks != NULL) {
-		if ((to = buf_room(&packed, protobuf_c_message_get_packed_size(
-		    &blocks->base))) != NULL)
-			packed.len = protobuf_c_message_pack(&blocks->base,
-			    to);
+		criuimg_pack(&packed, &blocks->base);
 		b->failed |= packed.failed;
 		e.has_blocks = true;
 		e.blocks.data = packed.data;
