@@ -332,16 +332,7 @@ file_read(pid_t pid, const char *name, char *buf, size_t size)
 static struct seencall
 call_now(void)
 {
-	struct filelist l = { 0 };
-	struct seencall c;
-
-	filelist_read(&l, target, target, "status");
-	filelist_read(&l, target, target, "syscall");
-	filelist_read(&l, target, target, "wchan");
-	filelist_read(&l, target, target, "stack");
-	c = call_seen(&l);
-	filelist_free(&l);
-	return c;
+	return call_look(target, target);
 }
 
 /*

@@ -59,7 +59,7 @@ call_first(int64_t nr, const struct filelist *l, uint64_t arg)
  * Return the system call of the thread whose files are in l: status, syscall,
  * wchan and stack, which were read in this order.
  */
-struct seencall
+static struct seencall
 call_seen(const struct filelist *l)
 {
 	const struct file *status = filelist_find(l, "status"),
@@ -83,20 +83,22 @@ call_seen(const struct filelist *l)
 }
 
 /*
- * Determine which system call thread t of process p is in, before it is
- * stopped.
+ * Return the system call that thread tid of process pid is in. The thread must
+ * not be stopped.
  */
-static void
-call_look(const struct lproc *p, struct lthread *t)
+struct seencall
+call_look(pid_t pid, pid_t tid)
 {
 	struct filelist l = { 0 };
+	struct seencall c;
 
-	filelist_read(&l, p->pid, t->tid, "status");
-	filelist_read(&l, p->pid, t->tid, "syscall");
-	filelist_read(&l, p->pid, t->tid, "wchan");
-	filelist_read(&l, p->pid, t->tid, "stack");
-	t->seencall = call_seen(&l);
+	filelist_read(&l, pid, tid, "status");
+	filelist_read(&l, pid, tid, "syscall");
+	filelist_read(&l, pid, tid, "wchan");
+	filelist_read(&l, pid, tid, "stack");
+	c = call_seen(&l);
 	filelist_free(&l);
+	return c;
 }
 
 /*
@@ -144,7 +146,7 @@ thread_relook(struct lproc *p, struct lthread *t)
 		if (t->seen.n > 0)
 			thread_look(p, t);
 		else
-			call_look(p, t);
+			t->seencall = call_look(p->pid, t->tid);
 		if (proc_state(p->pid, t->tid) != 'R' || *nr == -1)
 			return;
 	}

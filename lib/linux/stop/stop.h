@@ -28,7 +28,7 @@ void		 regs_record(struct lthread *t,
 void		 regs_forget(struct lthread *t);
 
 /* seize.c: one thread and its system call */
-struct seencall	 call_seen(const struct filelist *l);
+struct seencall	 call_look(pid_t pid, pid_t tid);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
