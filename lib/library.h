@@ -477,7 +477,7 @@ int		 snap6_end(struct snap6 *w, bool whole);
 int		 snap6_series(struct snap6 *w);
 int		 snap6_pause(struct snap6 *w, uint64_t n, const char *header,
 		    const char *cputype);
-int		 snap6_resume(struct snap6 *w);
+int		 snap6_resume(struct snap6 *w, bool all);
 int		 snap6_undo(struct snap6 *w);
 int		 snap6_retire(struct snap6 *w, struct snap *s);
 int		 snap6_write(struct snap *s, struct output *out,

@@ -176,13 +176,14 @@ snap6_pause(struct snap6 *w, uint64_t n, const char *header,
 }
 
 /*
- * Remove the trailer, so that another moment can be written. Return 0, or -1
- * with errstr set.
+ * Remove the trailer, so that another moment can be written. all must be true
+ * if a process of that moment was not in the one before, or is not compared
+ * with it. Return 0, or -1 with errstr set.
  */
 int
-snap6_resume(struct snap6 *w)
+snap6_resume(struct snap6 *w, bool all)
 {
-	dedup_next(w->dedup, true, false);
+	dedup_next(w->dedup, all, false);
 	return output_rewind(w->out) == -1 ? -1 :
 	    output_sum(w->out, w->sums);
 }

@@ -71,8 +71,7 @@ struct outcome {		/* outcome for consecutive kilobytes that have
 				    kilobyte equals */
 };
 
-struct kept {			/* consecutive places whose identities are in
-				   the index */
+struct kept {			/* consecutive places whose outcome is known */
 	uint64_t	 place;
 	uint64_t	 n;
 };
@@ -175,6 +174,7 @@ int		 plan_block(struct dedup *d, struct block *b,
 
 /* fetch.c */
 void		 block_fetch(void *dedup, void *job);
+int		 block_room(struct block *b);
 void		 block_drop(void *job);
 
 /* candidates.c */

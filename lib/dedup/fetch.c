@@ -8,6 +8,8 @@
 #include "num.h"
 #include "xxh.h"
 
+#include <sys/mman.h>
+
 /*
  * Read the pages of w again, in smaller runs, after some of them could not be
  * read. Each run is one group of pages with an identity. Mark pages that still
@@ -99,10 +101,34 @@ block_fetch(void *dedup, void *job)
 }
 
 /*
+ * Give block b its data, unless it has some. Children of this process do not
+ * get that memory: its pages would be copied when the block is filled after a
+ * fork. Return 0, or -1 with errstr set.
+ */
+int
+block_room(struct block *b)
+{
+	void *p;
+
+	if (b->data != NULL)
+		return 0;
+	p = mmap(NULL, BLOCK * KB, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return errstr_set("out of memory");
+	(void)madvise(p, BLOCK * KB, MADV_DONTFORK);
+	b->data = p;
+	return 0;
+}
+
+/*
  * Free the memory that job, a struct block, owns.
  */
 void
 block_drop(void *job)
 {
-	free(((struct block *)job)->data);
+	struct block *b = job;
+
+	if (b->data != NULL)
+		munmap(b->data, BLOCK * KB);
 }

@@ -23,17 +23,18 @@ identity_hash(uint64_t id)
 }
 
 /*
- * Record that the index has the identity of the group at place.
+ * Record that the outcome of n groups, from place on, is known. Return 0, or -1
+ * with errstr set.
  */
 static int
-kept_add(struct dedup *d, uint64_t place)
+kept_add(struct dedup *d, uint64_t place, size_t n)
 {
 	struct kept *k;
 	size_t cap;
 
 	k = d->nkept > 0 ? &d->kept[d->nkept - 1] : NULL;
 	if (k != NULL && k->place + k->n == place) {
-		k->n += IDENTITY_KB;
+		k->n += n * IDENTITY_KB;
 		return 0;
 	}
 	if (d->nkept == d->capkept) {
@@ -44,13 +45,13 @@ kept_add(struct dedup *d, uint64_t place)
 		d->capkept = cap;
 	}
 	d->kept[d->nkept].place = place;
-	d->kept[d->nkept++].n = IDENTITY_KB;
+	d->kept[d->nkept++].n = n * IDENTITY_KB;
 	return 0;
 }
 
 /*
- * Return the number of consecutive places whose kilobytes have an identity in
- * the index. Start at place, which must be such a place itself.
+ * Return the number of consecutive places whose outcome is known. Start at
+ * place, which must be such a place itself.
  */
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
@@ -76,8 +77,7 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	src = place_source(d, place, &d->lastdesc, &loc, &rest);
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
-	/* a place not in the index has no outcome, and may not have been
-	   written */
+	/* a place without a known outcome may not have been written */
 	if (rest > kept_run(d, place))
 		rest = kept_run(d, place);
 	if (n > rest / IDENTITY_KB)
@@ -226,27 +226,30 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Add the identities of n groups of the window, from group g on, to the index,
- * if that is useful and affordable: for groups that are new or, if d->all is
- * true, were described in an earlier copy. place is the place of the first of
- * them in segment seg. Set *added. Return 0, or -1 with errstr set.
+ * Let later groups be found equal to n groups of the window, from group g on,
+ * if that is useful and affordable. place is the place of the first of them in
+ * segment seg. The index gets groups that are new. Groups that are the same as
+ * in an earlier copy are found without it by the next copy; the index gets them
+ * if d->all is true. Set *added. Return 0, or -1 with errstr set.
  */
 static int
 groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
     uint64_t place, bool *added)
 {
 	const struct window *w = &d->window;
+	const bool fresh = d->before[g] == PLACE_NONE;
 	size_t i;
 
-	*added = w->id[g] != 0 && (d->before[g] == PLACE_NONE ||
-	    (d->all && d->before[g] < d->start)) &&
+	*added = w->id[g] != 0 && (fresh || (d->before[g] < d->start &&
+	    (d->all || d->recent == 0))) &&
 	    segment_referable(seg) && identity_affordable(d);
-	for (i = 0; i < n && *added; i++)
+	if (!*added)
+		return 0;
+	for (i = 0; i < n && (fresh || d->all); i++)
 		if (index_add(&d->identity, identity_hash(w->id[g + i]),
-		    place + i * IDENTITY_KB) == -1 ||
-		    kept_add(d, place + i * IDENTITY_KB) == -1)
+		    place + i * IDENTITY_KB) == -1)
 			return -1;
-	return 0;
+	return kept_add(d, place, n);
 }
 
 /*
@@ -372,8 +375,8 @@ plan_block(struct dedup *d, struct block *b, const struct described *desc,
 	const struct extent *e;
 	size_t n;
 
-	if (b->data == NULL && (b->data = malloc(BLOCK * KB)) == NULL)
-		return errstr_set("out of memory");
+	if (block_room(b) == -1)
+		return -1;
 	b->seg = seg;
 	b->kb = kb;
 	b->place = desc->place + kb;

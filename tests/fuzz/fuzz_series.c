@@ -195,7 +195,7 @@ moment_write(struct snap6 *w, struct snap *s, unsigned int n)
 	const uint64_t add = (n - 1) * EARLY_PID;
 	size_t i;
 
-	MUST(n == 1 || snap6_resume(w) == 0);
+	MUST(n == 1 || snap6_resume(w, true) == 0);
 	for (i = 0; i < s->nproc; i++) {
 		s->proc[i]->pid += add;
 		MUST(snap6_put(w, s->proc[i]) == 0);
