@@ -90,7 +90,9 @@ refused() {
 	    "$tmp/err" | head -n 1)"
 }
 refused here ramfs >"$tmp/refused"
-is "$(cat "$tmp/refused")" '1 : mount of ram, of type ramfs, on '\
+# before Linux 5.14 the source of every ramfs is "none"
+is "$(sed "s/mount of none/mount of ram/" "$tmp/refused")" \
+'1 : mount of ram, of type ramfs, on '\
 '/mnt/ram: it is mounted nowhere else, and criu cannot create it: cannot be '\
 'restored (-f mount leaves it out)' 'one that criu cannot make is refused'
 "$BUILD/snapload" -f mount -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
@@ -103,8 +105,8 @@ is "$(cat "$tmp/refused")" '1 : mount of own, of type tmpfs, on /mnt: '\
     'a tmpfs of more than 16 megabytes is refused'
 over
 begin here large
-unshare --mount sh -c 'for dir in /bin /usr/bin; do
-	mount --bind /dev/null "$(realpath "$dir")/tar"
+unshare --mount sh -c 'for tar in $(realpath /bin/tar /usr/bin/tar | sort -u); do
+	[ ! -e "$tar" ] || mount --bind /dev/null "$tar"
 done
 exec "$@"' sh "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \

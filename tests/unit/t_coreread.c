@@ -2,6 +2,7 @@
  * Reading ELF cores: core/read/, with the small cores of tests/fuzz/cores.py
  * and some that are made here.
  */
+#include "core/read/read.h"
 #include "elf/elf.h"
 #include "model.h"
 #include "num.h"
@@ -804,6 +805,37 @@ assert_file_at(struct image *im, uint64_t addr, const char *path,
 }
 
 /*
+ * A read stops at the end of its segment: in the file, other bytes follow.
+ */
+static void
+test_peek(void **state)
+{
+	struct coreseg load[] = {
+		{ .addr = 0x1000, .len = 0x1000, .there = 16 },
+		{ .addr = 0x2000, .len = 8, .off = 16, .there = 8 },
+	};
+	struct corereader r = { .core = { .load = load, .nload = 2 } };
+	uint8_t got[32];
+	int fd;
+
+	(void)state;
+	assert_true((fd = memfd_create("peek", 0)) != -1);
+	assert_int_equal(pwrite(fd, "0123456789abcdefABCDEFGH", 24, 0), 24);
+	assert_non_null(r.snap = snap_new());
+	assert_non_null(r.src = source_file(r.snap, fd, "peek", KB));
+	memset(got, '.', sizeof got);
+	assert_int_equal(elfcore_peek(&r, 0x1004, got, sizeof got), 12);
+	assert_memory_equal(got, "456789abcdef....", 16);
+	assert_int_equal(elfcore_peek(&r, 0x2000, got, 3), 3);
+	assert_memory_equal(got, "ABC", 3);
+	assert_int_equal(elfcore_peek(&r, 0x100f, got, 2), 1);
+	assert_int_equal(elfcore_peek(&r, 0x1010, got, 1), 0);
+	assert_int_equal(elfcore_peek(&r, 0x2008, got, 1), 0);
+	assert_int_equal(elfcore_peek(&r, 0xfff, got, 1), 0);
+	snap_free(r.snap);
+}
+
+/*
  * Files at hand, with the same build id or with another one.
  */
 static void
@@ -908,6 +940,7 @@ main(void)
 		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_peek),
 		cmocka_unit_test(test_files),
 	};
 
