@@ -161,4 +161,20 @@ target "$targets/sharer" copy
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a copy shares nothing"
 unnoticed "$pid" "a copy: not noticed"
-finish 37
+# Another snap holds a stopped process for milliseconds.  It is stopped.
+target "$targets/anon"
+kill -STOP "$pid"
+until_true is_stopped
+for _ in $(seq 25); do
+	"$BUILD/snap" -o /dev/null "$pid" 2>/dev/null
+done &
+others=$!
+: >"$tmp/states"
+while kill -0 $others 2>/dev/null; do
+	! "$BUILD/snap" -o "$tmp/snap" "$pid" 2>/dev/null ||
+	    "$BUILD/snapls" "$tmp/snap" | sed -n 2p >>"$tmp/states"
+done
+is "$(grep -c tracing "$tmp/states")" 0 "another snap: in no tracing stop" ||
+    diag <"$tmp/states"
+ok "$((! $(wc -l <"$tmp/states")))" "another snap: taken"
+finish 39

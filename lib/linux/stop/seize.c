@@ -123,31 +123,57 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look again at thread t of process p if its system call is still unknown.
- * There are two possible reasons: t was not looked at yet, or another tracer,
- * such as an earlier snap, had stopped t, which is now returning into the call.
- * In the latter case, let t run for a moment and look again. The call must be
- * known before we inject another: if we were killed during the injected call,
- * an unknown call would fail with EINTR (frame_regs() in linux/machine/). The
- * caller must not have seized t yet: a signal sent to a traced thread may wake
- * another one (see threads.c).
+ * Return the state of thread t when it was looked at.
+ */
+static char
+seen_state(const struct lthread *t)
+{
+	const struct file *stat = filelist_find(&t->seen, "stat");
+	struct task seen;
+
+	return stat == NULL || task_stat(&seen, stat->data, stat->len) == -1 ?
+	    t->state : seen.state;
+}
+
+/*
+ * Look again at thread t of process p, in two cases. t must not be seized yet:
+ * a signal sent to a traced thread may wake another one (see threads.c).
+ *
+ * First, if another tracer held t. If that is another snap, it lets t go after
+ * some milliseconds, and t is seized; its record must not say that t was in a
+ * tracing stop, or that t ran if it then returned to the stop of a SIGSTOP.
+ * Wait for the first thread only: a snap releases all at once.
+ *
+ * Second, if the system call of t is unknown. t was not looked at, or another
+ * tracer had stopped t, which is now returning into the call. Then let t run
+ * for a moment. The call must be known before we inject another: if we were
+ * killed during the injected call, an unknown call would fail with EINTR
+ * (frame_regs() in linux/machine/).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
 {
-	enum { TRIES = 5, NAP_US = 1000 };
+	enum { TRIES = 5, HELD = 50, NAP_US = 1000 };
 	const int64_t *nr = &t->seencall.nr;
-	int i;
+	bool held = seen_state(t) == 't';
+	int i, ran = 0;
 
-	for (i = 0; i < TRIES && (*nr == -1 || *nr == SYS_restart_syscall);
-	    i++) {
+	for (i = 0; held || *nr == -1 || *nr == SYS_restart_syscall; i++) {
+		if (i == (held && t->tid == p->pid ? HELD : TRIES))
+			return;
 		if (i > 0)
 			nap_us(NAP_US);
 		if (t->seen.n > 0)
 			thread_look(p, t);
 		else
 			t->seencall = call_look(p->pid, t->tid);
-		if (proc_state(p->pid, t->tid) != 'R' || *nr == -1)
+		t->state = proc_state(p->pid, t->tid);
+		if (held) {
+			held = seen_state(t) == 't' ||
+			    (t->state == 'R' && ran++ == 0);
+			if (held && t->tid != p->pid)
+				return;
+		} else if (t->state != 'R' || *nr == -1)
 			return;
 	}
 }
