@@ -134,8 +134,8 @@ struct dedup {
 	uint64_t	 places;	/* number of places assigned */
 	uint64_t	 recent; /* first place that was not replaced; earlier
 				    ones are in no index */
-	bool		 all;	/* index pages that are the same in an earlier
-				   copy */
+	bool		 all;	/* also index pages that are the same in an
+				   earlier copy */
 	uint64_t	 unique;	/* number of new kilobytes */
 	const struct segment *last;	/* the last page of this segment must
 					   be written, even if it equals
