@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { NAP_US = 1000 };		/* microseconds between two looks at a thread */
+
 /*
  * Return the number of the system call in which a thread waits. nr is the
  * number in /proc/TID/syscall. If that is restart_syscall(2), determine the
@@ -135,45 +137,67 @@ seen_state(const struct lthread *t)
 	    t->state : seen.state;
 }
 
+static void
+look_again(struct lproc *p, struct lthread *t)
+{
+	if (t->seen.n > 0)
+		thread_look(p, t);
+	else
+		t->seencall = call_look(p->pid, t->tid);
+	t->state = proc_state(p->pid, t->tid);
+}
+
 /*
- * Look again at thread t of process p, in two cases. t must not be seized yet:
- * a signal sent to a traced thread may wake another one (see threads.c).
- *
- * First, if another tracer held t. If that is another snap, it lets t go after
- * some milliseconds, and t is seized; its record must not say that t was in a
- * tracing stop, or that t ran if it then returned to the stop of a SIGSTOP.
- * Wait for the first thread only: a snap releases all at once.
- *
- * Second, if the system call of t is unknown. t was not looked at, or another
- * tracer had stopped t, which is now returning into the call. Then let t run
- * for a moment. The call must be known before we inject another: if we were
- * killed during the injected call, an unknown call would fail with EINTR
- * (frame_regs() in linux/machine/).
+ * Look again at thread t of process p, which another tracer held. If that is
+ * another snap, it lets t go after some milliseconds, and t is seized; its
+ * record must not say that t was in a tracing stop, or that t ran if it then
+ * returned to the stop of a SIGSTOP. Wait for the first thread only: a snap
+ * releases all at once.
+ */
+static void
+thread_outwait(struct lproc *p, struct lthread *t)
+{
+	enum { TRIES = 50 };
+	int i;
+
+	for (i = 0; i < TRIES && seen_state(t) == 't'; i++) {
+		if (i > 0)
+			nap_us(NAP_US);
+		look_again(p, t);
+		if (t->tid != p->pid)
+			return;
+	}
+	if (t->state == 'R') {
+		nap_us(NAP_US);
+		look_again(p, t);
+	}
+}
+
+/*
+ * Look again at thread t of process p if another tracer held it, or if its
+ * system call is still unknown. There are two possible reasons for the latter:
+ * t was not looked at yet, or another tracer had stopped t, which is now
+ * returning into the call. Then let t run for a moment. The call must be known
+ * before we inject another: if we were killed during the injected call, an
+ * unknown call would fail with EINTR (frame_regs() in linux/machine/). The
+ * caller must not have seized t yet: a signal sent to a traced thread may wake
+ * another one (see threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
 {
-	enum { TRIES = 5, HELD = 50, NAP_US = 1000 };
+	enum { TRIES = 5 };
 	const int64_t *nr = &t->seencall.nr;
-	bool held = seen_state(t) == 't';
-	int i, ran = 0;
+	int i;
 
-	for (i = 0; held || *nr == -1 || *nr == SYS_restart_syscall; i++) {
-		if (i == (held && t->tid == p->pid ? HELD : TRIES))
-			return;
+	if (seen_state(t) == 't')
+		thread_outwait(p, t);
+	for (i = 0; i < TRIES && (*nr == -1 || *nr == SYS_restart_syscall);
+	    i++) {
 		if (i > 0)
 			nap_us(NAP_US);
-		if (t->seen.n > 0)
-			thread_look(p, t);
-		else
-			t->seencall = call_look(p->pid, t->tid);
-		t->state = proc_state(p->pid, t->tid);
-		if (held) {
-			held = seen_state(t) == 't' ||
-			    (t->state == 'R' && ran++ == 0);
-			if (held && t->tid != p->pid)
-				return;
-		} else if (t->state != 'R' || *nr == -1)
+		look_again(p, t);
+		if (t->state != 'R' || *nr == -1)
 			return;
 	}
 }
