@@ -875,6 +875,7 @@ int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 int		 live_next(struct live *l, struct proc **p);
+bool		 live_grew(const struct live *l);
 bool		 live_isclone(const struct live *l, pid_t pid);
 bool		 live_hasclones(const struct live *l);
 bool		 live_framesfixed(void);

@@ -60,24 +60,15 @@ early_drop(struct taking *k)
 }
 
 /*
- * Return process p in s, which is copy nth (see EARLY_PID), or NULL if s does
- * not have it.
- */
-const struct proc *
-early_find(const struct proc *p, struct snap *s, unsigned int nth)
-{
-	return snap_find(s, p->pid % EARLY_PID + nth * EARLY_PID);
-}
-
-/*
- * Let the memory of p be compared with the copy of it in s, which is copy nth.
- * Return false if s has none.
+ * Let the memory of p be compared with the copy of it in s, which is copy nth
+ * (see EARLY_PID). Return false if s has none.
  */
 bool
 early_compare(struct proc *p, struct snap *s, unsigned int nth)
 {
-	const struct proc *was = early_find(p, s, nth);
+	const struct proc *was;
 
+	was = snap_find(s, p->pid % EARLY_PID + nth * EARLY_PID);
 	p->mem->before = was == NULL ? NULL : was->mem;
 	return p->mem->before != NULL;
 }

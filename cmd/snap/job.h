@@ -76,8 +76,6 @@ struct job	*job_parse(int argc, char *argv[]);
 
 /* early.c: copy memory to the far side while the processes run */
 int		 early_copy(struct taking *k, const struct liveopts *o);
-const struct proc *early_find(const struct proc *p, struct snap *s,
-		    unsigned int nth);
 bool		 early_compare(struct proc *p, struct snap *s,
 		    unsigned int nth);
 int		 early_finish(struct taking *k);

@@ -43,27 +43,13 @@ series_wait(uint64_t *due, uint64_t every)
 }
 
 /*
- * Return true if a process of moment n cannot be compared with moment n - 1.
- */
-static bool
-moment_lacks(const struct taking *k, unsigned int n)
-{
-	size_t i;
-
-	for (i = 0; i < k->snap->nproc && k->before != NULL; i++)
-		if (early_find(k->snap->proc[i], k->moment[n - 2], n - 2) ==
-		    NULL)
-			return true;
-	return k->before == NULL;
-}
-
-/*
  * Write the stopped processes of moment n. Set *none to false once one was
  * written. Return 0, or -1 with errstr set.
  */
 static int
 moment_write(struct taking *k, unsigned int n, bool *none)
 {
+	const bool grew = live_grew(k->live);
 	struct proc *p;
 	bool first;
 	int rc;
@@ -74,8 +60,7 @@ moment_write(struct taking *k, unsigned int n, bool *none)
 		/* as late as possible: until then the file is whole */
 		first = *none;
 		*none = false;
-		if (first && n > 1 && snap6_resume(k->writer,
-		    moment_lacks(k, n)) == -1)
+		if (first && n > 1 && snap6_resume(k->writer, grew) == -1)
 			return -1;
 		if (p->mem != NULL && p->embedded == NULL && k->before != NULL)
 			early_compare(p, k->moment[n - 2], n - 2);

@@ -176,9 +176,10 @@ snap6_pause(struct snap6 *w, uint64_t n, const char *header,
 }
 
 /*
- * Remove the trailer, so that another moment can be written. all must be true
- * if a process of that moment was not in the one before, or is not compared
- * with it. Return 0, or -1 with errstr set.
+ * Remove the trailer, so that another moment can be written. all should be true
+ * if a process of that moment was not in the one before: otherwise pages that
+ * it shares with others are read to find them equal. Return 0, or -1 with
+ * errstr set.
  */
 int
 snap6_resume(struct snap6 *w, bool all)

@@ -86,6 +86,23 @@ live_keep(struct live *l)
 }
 
 /*
+ * Return true if set l, whose processes are stopped, has a process that the set
+ * of the moment before lacks, or if there is no such set.
+ */
+bool
+live_grew(const struct live *l)
+{
+	const struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (!p->skip && (l->opts.before == NULL ||
+		    lproc_find((struct live *)(uintptr_t)l->opts.before,
+		    p->pid) == NULL))
+			return true;
+	return false;
+}
+
+/*
  * Begin to capture the stopped processes of set l into snapshot s. Record their
  * state, then clone and release them; without clones they stay stopped. Then
  * start a thread that reads the rest from the clones or the stopped processes.
