@@ -385,12 +385,16 @@ target "$targets/pair"
 for with in -s -z; do
 	rm -f "$tmp/series"
 	snap $with -i 0.1 -N 3 -o "$tmp/series" "$pid"
-	size=$(stat -c %s "$tmp/series")
-	rm -f "$tmp/series"
-	(trap '' XFSZ
-	    ulimit -f $(((size - 2048) / 1024))
-	    snap $with -i 0.1 -N 3 -o "$tmp/series" "$pid"
-	    echo "$rc $err") >"$tmp/out"
+	# one may be smaller than the one before it, and fit
+	for _ in 1 2 3 4 5; do
+		size=$(stat -c %s "$tmp/series")
+		rm -f "$tmp/series"
+		(trap '' XFSZ
+		    ulimit -f $(((size - 2048) / 1024))
+		    snap $with -i 0.1 -N 3 -o "$tmp/series" "$pid"
+		    echo "$rc $err") >"$tmp/out"
+		[ "$(<"$tmp/out")" = '0 ' ] || break
+	done
 	is "$(<"$tmp/out")" "1 snap: the file ends with moment N: \
 TMP/series: write: File too large" "$with: a limit in the trailer: the message"
 	is "$("$BUILD/snapls" -n "$tmp/series" | wc -l) $("$BUILD/snapls" -c \
