@@ -117,7 +117,7 @@ asan:
 	    tests/sanitize.c
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' \
 	    LDLIBS=$(CURDIR)/$O-asan/sanitize.o tests
-	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan HOWRUN=-js run
+	@$(MAKE) -s O=$O-asan HOWRUN=-js run
 
 ## lint     check the sources without running them
 lint: all

@@ -208,10 +208,10 @@ until_true() {
 	return 1
 }
 
-# How often to do what may go wrong at times: N times, and on a machine that is
-# slow not as often, but 20 times: often N
+# How often to repeat a step that fails at times: N times, multiplied by REPEAT; on
+# a slow machine fewer times, but 20 if N is not less: often N
 often() {
-	local n=$(($1 / TIMEFACTOR))
+	local n=$(($1 * ${REPEAT:-1} / TIMEFACTOR))
 
 	[ "$n" -ge 20 ] || n=$(($1 < 20 ? $1 : 20))
 	echo "$n"

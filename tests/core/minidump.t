@@ -24,6 +24,7 @@ frames() {
 
 target "$targets/threads"
 snap -o "$tmp/snap" "$pid"
+kill -STOP "$pid"	# its threads are busy
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 try "a minidump is written" "$BUILD/snapcore" -m -o "$tmp/dump" "$tmp/snap"
 is "$(file -b "$tmp/dump" 2>/dev/null | cut -d, -f1)" \

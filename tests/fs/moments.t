@@ -56,6 +56,7 @@ unserve
 # it ends within a moment or after one
 kill -KILL "$taker"
 wait "$taker" 2>/dev/null
+kill -STOP "$pid"	# it is busy
 
 serve "$tmp/series"
 n=$(moments)
@@ -107,6 +108,7 @@ unserve
 mkdir "$tmp/mnt"
 snapfs -p 1 "$tmp/series" "$tmp/mnt"
 is "$rc $(tail -n 1 <<<"$err")" "1 snapfs: -p: no process 1" "-p: nowhere"
+kill -CONT "$pid"
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>/dev/null
 serve "$tmp/series" "$tmp/snap"
 is "$(shown "$mnt") $(ls -d "$mnt/$pid.2")" "target $mnt/$pid.2" \

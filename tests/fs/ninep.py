@@ -197,7 +197,7 @@ def same(client, directory):
         else:
             client.ask('open', (fid, 4), (3, 1))
             fd = os.open(path, os.O_RDONLY)
-            for off, n in runs(fd, st.st_size, client.msize << 10):
+            for off, n in runs(fd, st.st_size, min(client.msize << 6, 2 << 20)):
                 if client.range(fid, off, n) != pread(fd, off, n):
                     print(path, 'differs from byte', off)
             os.close(fd)

@@ -12,6 +12,7 @@ client() {
 
 target "$targets/threads"
 snap -o "$tmp/snap" "$pid"
+kill -STOP "$pid"	# its threads are busy
 sleep 1000 &
 other=$!
 "$BUILD/snap" -o "$tmp/snap2" "$other"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # snap -l: processes are let go before their memory is read, and yet it is of
 # one instant, under load too; they cannot tell, and nothing is left in them,
-# whatever goes wrong.  SNAPSHOTS=10000 takes that many in a row.
+# whatever goes wrong.  REPEAT=500 takes 10,000 in a row.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
@@ -113,7 +113,7 @@ unnoticed "$pid" "blocked: no call came back"
 # stack that the first thread is on, and another reads it.
 target "$targets/coroutine"
 bad=0
-for ((i = 0; i < $(often 100); i++)); do
+for ((i = 0; i < $(often 30); i++)); do
 	snap -l -o "$tmp/snap" "$pid"
 	bad=$((bad + (rc != 0)))
 done
@@ -132,7 +132,7 @@ has() {
 	resident "$1" | grep -vE 'VmPTE|Dirty'
 }
 
-many=${SNAPSHOTS:-$(often 50)}
+many=$(often 20)
 for what in anon threads; do
 	# under a name of its own, to find clones by
 	cp "$targets/$what" "$tmp/many.$what"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nothing is left by many snapshots in a row, of several processes at once: in
 # them no memory, mapping, descriptor, timer or child, and of ours no process
-# and no file.  SNAPSHOTS=1000 takes that many.
+# and no file.  REPEAT=20 takes 1,000.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
@@ -53,7 +53,7 @@ none_left() {
 	[ "$(executing "$tmp/ours")" -eq 0 ]
 }
 
-many=${SNAPSHOTS:-$(often 100)}
+many=$(often 50)
 what=(shared fds state manymaps)
 all=()
 for one in "${what[@]}"; do

@@ -47,7 +47,7 @@ while read -r p; do
 done < <(sed -n 's/^of //p' "$lines")
 unnoticed "$pid" "copy-on-write: not noticed"
 
-n=$(often 50)
+n=$(often 20)
 for arg in "" x; do
 	what="forks all the time${arg:+ and executes}"
 	target "$targets/forks" $arg

@@ -32,7 +32,7 @@ size() {
 	find "/proc/$pid/fd" -type l
 }
 size >"$tmp/before"
-many=${SNAPSHOTS:-$(often 100)}
+many=$(often 40)
 for ((i = 0; i < many; i++)); do
 	"$BUILD/snap" -o /dev/null "$pid" || break
 done
@@ -104,7 +104,7 @@ unnoticed "$pid" "one thread: not noticed"
 
 # Stopped and continued while it is made to run calls.
 target "$targets/compute"
-n=$(often 40)
+n=$(often 20)
 for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err" &
 	for ((j = 0; j < 5; j++)); do
@@ -183,7 +183,7 @@ sigaction brk sigaltstack" "seccomp $mode: asked"
 done
 
 # Snap is killed at some moment of the time it takes, again and again.
-killed=$(often 80)
+killed=$(often 30)
 killed_often() {
 	python3 - "$BUILD/snap" "$pid" "$killed" <<'PY'
 import os, random, signal, subprocess, sys, time

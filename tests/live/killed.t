@@ -34,7 +34,7 @@ drain
 unnoticed "$pid" "killed: not noticed"
 
 # Killed at any moment.
-n=$(often 60)
+n=$(often 24)
 target "$targets/threads"
 target_threads=$pid
 target "$targets/churn"

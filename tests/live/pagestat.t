@@ -255,7 +255,7 @@ is "$(message -s -M "$tmp/none" | sed 's/ [^ ]*none/ FILE/')" \
 
 # One that exits while it is looked at: all of it, or a message.
 bad=0
-n=$(often 50)
+n=$(often 20)
 for flag in "" -m -f; do
 	for ((i = 0; i < n; i++)); do
 		sleep 0.00"$((i % 10))" &
@@ -286,7 +286,7 @@ coming=$!
 staying=$!
 until_true grep -q "$name" "/proc/$staying/comm"
 bad=0
-n=$(often 30)
+n=$(often 20)
 for flag in "" -m -f -s; do
 	for ((i = 0; i < n; i++)); do
 		# shellcheck disable=SC2086 # a flag, or none

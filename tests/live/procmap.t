@@ -212,7 +212,7 @@ fi
 
 # One that exits while it is looked at: all of it, or a message.
 bad=0
-n=$(often 100)
+n=$(often 40)
 for ((i = 0; i < n; i++)); do
 	sleep 0.00"$((i % 10))" &
 	p=$!
@@ -231,7 +231,7 @@ is "$bad" 0 "processes that exit meanwhile"
 # missing.
 target "$targets/churn"
 bad=0
-n=$(often 50)
+n=$(often 20)
 for ((i = 0; i < n; i++)); do
 	"$procmap" -s "$pid" 2>/dev/null | awk '/^[0-9A-F]/ { print $1 }' \
 	    >"$tmp/out"

@@ -34,6 +34,7 @@ for mode in -z -v -s; do
 	target "$targets/sweep" 2
 	snap "$mode" -i 0.3 -N 3 -o "$tmp/series" "$pid"
 	is "$rc" 0 "$mode: taken"
+	unnoticed "$pid" "$mode: not noticed"
 	is "$(moments "$tmp/series")" '1 2 3 ' "$mode: three moments"
 	gzip -cdf <"$tmp/series" >"$tmp/flat"
 	was=0
@@ -58,7 +59,6 @@ for mode in -z -v -s; do
 	    "$tmp/flat"
 	try "$mode: for Plan 9" python3 "$tests/snap6/oracle.py" -m bell \
 	    "$tmp/flat"
-	unnoticed "$pid" "$mode: not noticed"
 	mv "$tmp/series" "$tmp/whole$mode"
 done
 mv "$tmp/whole-s" "$tmp/whole"
@@ -67,11 +67,11 @@ mv "$tmp/whole-s" "$tmp/whole"
 target "$targets/token" 4
 snap -r -i 0.2 -N 3 -o "$tmp/series" "$pid"
 is "$rc $err" '0 ' 'a token: taken'
+unnoticed "$pid" 'a token: not noticed'
 for i in 1 2 3; do
 	one "$tmp/series" $i
 	one_instant "a token: moment $i is of one instant"
 done
-unnoticed "$pid" 'a token: not noticed'
 
 # Memory that is not written takes a reference each.
 target "$targets/anon"

@@ -17,7 +17,7 @@ for ((i = 0; i < 10; i++)); do
 done
 unnoticed "$pid" "64 threads: not noticed"
 
-n=$(often 50)
+n=$(often 20)
 target "$targets/churn"
 bad=0
 for ((i = 0; i < n; i++)); do
@@ -66,7 +66,7 @@ for ((i = 0; i < 3 * $(nproc); i++)); do
 	while :; do :; done &
 	busy+=($!)
 done
-n=$(often 20)
+n=$(often 10)
 for ((i = 0; i < n; i++)); do
 	until_true asleep
 	snap -o "$tmp/snap" "$pid"

@@ -9,7 +9,7 @@
 target "$targets/blocked"
 sed -n 's/^lacks/# lacks/p' "$lines"
 bad=0
-n=$(often 50)
+n=$(often 20)
 for ((i = 0; i < n; i++)); do
 	snap -r -o "$tmp/snap" "$pid"
 	bad=$((bad + (rc != 0)))
@@ -54,7 +54,7 @@ counts() {
 	sed -n 's/^report //p' "$lines" | tail -6
 }
 counts >"$tmp/before"
-n=$(often 200)
+n=$(often 80)
 for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -r -o /dev/null "$pid"
 done
@@ -75,7 +75,7 @@ echo q >&"${ask_fd[$pid]}"
 for how in "" -l; do
 	target "$targets/children"
 	bad=0
-	n=$(often 60)
+	n=$(often 24)
 	for ((i = 0; i < n; i++)); do
 		"$BUILD/snap" ${how:+"$how"} -o /dev/null "$pid" 2>"$tmp/err" ||
 		    bad=$((bad + 1))
