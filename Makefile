@@ -15,10 +15,10 @@ INSTALL ?= install
 STRIP ?= strip
 
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
-# optional: with it, the programs read files that zstd(1) compressed
-ZSTD := $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo libzstd)
-# optional: with it, they read images that criu compressed
-LZ4 := $(shell $(PKG_CONFIG) --exists liblz4 2>/dev/null && echo liblz4)
+has = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l 2>/dev/null && echo $l))
+# optional: files that zstd(1) compressed, and images that criu compressed
+ZSTD := $(call has,libzstd)
+LZ4 := $(call has,liblz4)
 # libraries that one program needs.  If pkg-config does not find one, the program
 # is left out, and "make" prints a message.
 snapfs_PKGS = fuse3
@@ -30,15 +30,13 @@ snapstack_HEADER = libiberty/demangle.h
 # optional libraries of a program: X_MAY.  Each one found defines a macro: HAVE_ and
 # the letters and digits of its name.
 snapgrep_MAY = yara
-lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l 2>/dev/null || echo $l))
+lacks = $(filter-out $(call has,$1),$1)
 # a backslash before it stays there in a function of make 4.3 and newer
 hash := \#
 unread = $(foreach h,$1,$(shell echo '$(hash)include <$h>' | \
 	$(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || echo $h))
 $(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS)) \
-	$(call unread,$($p_HEADER))))
-$(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \
-	$(PKG_CONFIG) --exists $l 2>/dev/null && echo $l))))
+	$(call unread,$($p_HEADER))) $(eval $p_HAS := $(call has,$($p_MAY))))
 BUILT := $(foreach p,$(PROGS),$(if $(strip $($p_LACKS)),,$p))
 
 # missing packages for the build; rules that compile begin with $(NEEDED)
@@ -78,14 +76,13 @@ CPP = $(CPPFLAGS) -D_GNU_SOURCE $(WIDE) -Ilib -Ifmt -Icmd -I$O/fmt \
 	$(if $(ZSTD),-DZSTD) $(if $(LZ4),-DLZ4) $(PKGFLAGS)
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
-LIBWARN = -Wconversion -Wsign-conversion
 # -fPIC is for the shared library; it costs programs 200 bytes
 HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition \
 	-ffunction-sections -fdata-sections
 # Two builds in different directories have the same bytes.
 HARDEN += -ffile-prefix-map='$(CURDIR)'=.
 # --gc-sections removes functions that a program does not call
-LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
+LINK = -Wl,-z,relro,-z,now,--gc-sections
 LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) $(LZ4) 2>/dev/null) $(LDLIBS) -pthread
 
 LIBOBJ := $(patsubst %.c,$O/%.o,$(sort $(shell find lib fmt -name '*.c')))
@@ -107,9 +104,8 @@ haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
-	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-	    $(LIBS) $(call pkgs,$(@F),--libs) \
-	    $($(@F)_LIBS)
+	$(CC) $(CFLAGS) -pie -Wl,--as-needed $(LINK) $(LDFLAGS) -o $@ \
+	    $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(call pkgs,$(@F),--libs) $($(@F)_LIBS)
 
 # Programs without shared libraries.  Their libxxhash does not choose vector
 # instructions at run time, so they are slower.
@@ -122,8 +118,8 @@ static: $(STATIC:%=$O/static/%)
 $(foreach p,$(STATIC),$(eval $O/static/$p: $(call progobj,$p)))
 $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now,--gc-sections \
-	    $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STATICLIBS)
+	$(CC) $(CFLAGS) -static-pie -s $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+	    $(STATICLIBS)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
     CPP += $$(call pkgs,$p,--cflags) $$(call haves,$p)))
@@ -134,8 +130,10 @@ $O/objects: FORCE
 	@mkdir -p $(@D)
 	@echo $(OBJECTS:$O/%=%) | cmp -s - $@ || echo $(OBJECTS:$O/%=%) >$@
 
+$O/libsnap.a: $(LIBOBJ) $(PB).o
+$O/common.a: $(COMMON)
 # Objects of two rooms may have the same name; the archive contains both.
-$O/libsnap.a: $(LIBOBJ) $(PB).o $O/objects
+$O/libsnap.a $O/common.a: $O/objects
 	rm -f $@
 	$(AR) qcsD $@ $(filter %.o,$^)
 
@@ -147,16 +145,11 @@ $O/libsnap.map: lib/libsnap.3
 	    echo 'local:'; echo '	*;'; echo '};'; } > $@
 
 $O/$(SO): $O/libsnap.a $O/libsnap.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) \
+	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) $(LINK) $(LDFLAGS) -o $@ \
 	    -Wl,--version-script=$O/libsnap.map \
-	    -Wl,-z,relro,-z,now,--gc-sections $(LDFLAGS) -o $@ \
 	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
 
-$O/common.a: $(COMMON) $O/objects
-	rm -f $@
-	$(AR) qcsD $@ $(filter %.o,$^)
-
-$(LIBOBJ) $(COMMON): WARN += $(LIBWARN)
+$(LIBOBJ) $(COMMON): WARN += -Wconversion -Wsign-conversion
 $(LIBOBJ): | $(PB).h
 
 $(PB).c: fmt/criu/img/criu.proto
@@ -164,14 +157,12 @@ $(PB).c: fmt/criu/img/criu.proto
 	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
 $(PB).h: $(PB).c ;
-
 $(PB).o: $(PB).c
 	$(CC) -std=c11 $(CPP) $(HARDEN) $(CFLAGS) -pthread -c -o $@ $<
 
 $O/%.o: %.c
 	@$(NEEDED)mkdir -p $(@D)
-	$(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(CFLAGS) \
-	    -pthread -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -MP -c -o $@ $<
 
 # directories of an installation
 BIN = $(DESTDIR)$(PREFIX)/bin
@@ -230,10 +221,9 @@ uninstall:
 	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac
 
 ## dist     pack the sources of the last commit: build/snap-VERSION.tar.gz
-DIST = $O/snap-$(VERSION).tar.gz
 dist:
-	@mkdir -p $(dir $(DIST))
-	git archive --format=tar.gz --prefix=snap-$(VERSION)/ -o $(DIST) HEAD
+	@mkdir -p $O
+	git archive --prefix=snap-$(VERSION)/ -o $O/snap-$(VERSION).tar.gz HEAD
 
 # an archive of an OCI image; skopeo(1) copies it to a registry
 IMAGE = localhost/snapcrash:$(VERSION)
@@ -254,8 +244,6 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile tests/rules.mk
 
--include tests/rules.mk
-
--include $(OBJECTS:.o=.d)
+-include tests/rules.mk $(OBJECTS:.o=.d)
 
 .PHONY: all static install install-strip uninstall dist image deb clean help FORCE

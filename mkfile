@@ -23,7 +23,7 @@ WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition \
 	-ffunction-sections -fdata-sections
-LINK=-pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
+LINK=-Wl,-z,relro,-z,now,--gc-sections
 
 SRC=`find lib fmt -name '*.c'`
 LIBOBJ=${SRC:%.c=$O/%.o}
@@ -49,7 +49,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 	for l in $may; do
 		! pkg-config --exists $l || more="$more $l"
 	done
-	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
+	$CC $CFLAGS -pie -Wl,--as-needed $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
 	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $LZ4 $more` \
 	    $libs -pthread
 
