@@ -1,466 +1,24 @@
 /*
  * CRIU images made of the records of live processes: criu/make/ and
- * record/words.c.  The records are made by hand, and the images are read by a
- * decoder of its own.
+ * record/words.c.
  *
+ * link with: tests/unit/criurec.c tests/unit/criuimg.c
  * link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  * link with: -Wl,--wrap=reallocarray,--wrap=strdup,--wrap=strndup
  * link with: -Wl,--wrap=mmap,--wrap=pthread_create
  * link with: -Wl,--wrap=asprintf,--wrap=__asprintf_chk
  */
-#include "criu/write/write.h"
+#include "criurec.h"
 #include "failing.h"
-#include "model.h"
-#include "util.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PAGE = 4096, FILES = 128, REGS = 27 };
-
-static const uint64_t CODE = 0x400000, DATA = 0x403000, STACK = 0x7ffe0000;
-
-static char dir[80];		/* what is written, below top */
-static char top[64];
-static char warned[4096];
-static const char *machine = "amd64";
-static bool failing;		/* allocations fail while images are written */
-
-struct entry {			/* a file of a record */
-	char	 name[64];
-	char	*data;
-	size_t	 len;
-};
-
-static struct record {
-	struct entry	 e[FILES];
-	size_t		 n;
-} rec;
-
-/*
- * Set a file of the record in the making, or, with NULL, take it away.
- */
-static void
-set_bytes(const char *name, const void *data, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < rec.n && strcmp(rec.e[i].name, name) != 0; i++)
-		continue;
-	if (i < rec.n) {
-		free(rec.e[i].data);
-		rec.e[i] = rec.e[--rec.n];
-	}
-	if (data == NULL)
-		return;
-	assert_true(rec.n < FILES);
-	snprintf(rec.e[rec.n].name, sizeof rec.e[0].name, "%s", name);
-	assert_non_null(rec.e[rec.n].data = malloc(len + 1));
-	memcpy(rec.e[rec.n].data, data, len);
-	rec.e[rec.n++].len = len;
-}
-
-static void
-set(const char *name, const char *text)
-{
-	set_bytes(name, text, text == NULL ? 0 : strlen(text));
-}
-
-static void
-put64(uint8_t *p, uint64_t v)
-{
-	size_t i;
-
-	for (i = 0; i < 8; i++, v >>= 8)
-		p[i] = (uint8_t)v;
-}
-
-static void
-set_regs(uint64_t ax, uint64_t orig, uint64_t ip)
-{
-	uint8_t b[REGS * 8];
-	size_t i;
-
-	for (i = 0; i < REGS; i++)
-		put64(b + i * 8, 100 + i);
-	put64(b + 10 * 8, ax);
-	put64(b + 15 * 8, orig);
-	put64(b + 16 * 8, ip);
-	put64(b + 17 * 8, 0x33);
-	set_bytes("regset/prstatus", b, sizeof b);
-}
-
-static void
-set_limits(void)
-{
-	char b[2048];
-	size_t i, n;
-
-	n = (size_t)snprintf(b, sizeof b, "%-25s %-20s %-20s %-10s\n", "Limit",
-	    "Soft Limit", "Hard Limit", "Units");
-	for (i = 0; i < 16; i++)
-		n += (size_t)snprintf(b + n, sizeof b - n, "%-25s %-20s %-20s "
-		    "%-10s\n", "Max something", i == 3 ? "8388608" :
-		    "unlimited", "unlimited", "bytes");
-	set("limits", b);
-}
-
-static void
-set_sigactions(void)
-{
-	char b[2048];
-	size_t n;
-	int i;
-
-	for (n = 0, i = 1; i <= 64; i++)
-		if (i != 9 && i != 19)
-			n += (size_t)snprintf(b + n, sizeof b - n,
-			    "%d %x 4000000 0 0\n", i, i == 2 ? 0x400123 : 0);
-	set("sigaction", b);
-}
-
-/*
- * What every thread has.
- */
-static void
-thread_record(int pid)
-{
-	static const uint8_t fp[512], mask[8] = { 0, 2 };
-	char b[512];
-
-	rec.n = 0;
-	snprintf(b, sizeof b, "%d (one) two) S 1 7 7 0 -1 64 0 0 0 0 0 0 0 0 "
-	    "20 0 1 0 0 0 0 0 4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 "
-	    "0 0 0 0 0 0 4206592 4206600 4210688 2147352577 2147352578 "
-	    "2147352579 2147352580 0\n", pid);
-	set("stat", b);
-	snprintf(b, sizeof b, "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3\t4\n"
-	    "Gid:\t5\t6\t7\t8\nGroups:\t9 10 \nNSpid:\t%d\t%d\nNSpgid:\t7\t7\n"
-	    "NSsid:\t7\t7\nCapEff:\t00000001000000ff\nSeccomp:\t0\n",
-	    pid + 1000, pid);
-	set("status", b);
-	set("comm", "one\n");
-	set_regs(0, UINT64_MAX, CODE);
-	set_bytes("regset/fpregs", fp, sizeof fp);
-	set_bytes("sigmask", mask, sizeof mask);
-	set("scheduling", "0 0 -5\n");
-	set("sigaltstack", "0 0 2\n");
-	set("tid_address", "7ffe0010\n");
-	set("pdeath_signal", "0\n");
-	set("securebits", "0\n");
-}
-
-/*
- * What a process has, without descriptors.
- */
-static void
-process_record(int pid)
-{
-	thread_record(pid);
-	set_limits();
-	set_sigactions();
-	set("itimers", "real 1000001 2\nvirtual 0 0\nprof 0 0\n");
-	/* of the time of the thread */
-	set("posix_timers", "3 -6 0 1 7f 0 0 0 9000000001\n");
-	set("loginuid", "1000");
-	set("timerslack_ns", "40000\n");
-	set("brk", "405000\n");
-	set("dumpable", "1\n");
-	set("child_subreaper", "0\n");
-	set("shares", "vm 7\nfiles 7\nfs 7\nsighand 7\n");
-	set("maps",
-	    "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
-	    "403000-405000 rw-p 00000000 00:00 0 [heap]\n"
-	    "7ffe0000-7ffe2000 rw-p 00000000 00:00 0 [stack]\n");
-	set("smaps",
-	    "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
-	    "VmFlags: rd ex mr mw me \n"
-	    "403000-405000 rw-p 00000000 00:00 0 [heap]\n"
-	    "VmFlags: rd wr mr mw me ac \n"
-	    "7ffe0000-7ffe2000 rw-p 00000000 00:00 0 [stack]\n"
-	    "VmFlags: rd wr mr mw me gd ac \n");
-	set("exe", "/bin/one");
-	set("cwd", "/tmp");
-	set("root", "/");
-	set("pages", "403000 405000\n7ffe1000 7ffe2000\n");
-	set("files", "");
-}
-
-/*
- * Add a process with some memory and a record of n files; the record in the
- * making is empty then.
- */
-static struct proc *
-finish_with(struct snap *s, uint64_t pid, struct file *f, size_t n)
-{
-	struct memsource *m;
-	struct proc *p;
-	size_t i;
-
-	assert_non_null(p = snap_add(s, pid));
-	m = memsource_new(s, 12, KB);
-	memset(m->data, 'x', 12 * KB);
-	segment_add(p, IMAGE_MEM, DATA, 8 * KB, &m->src, 0);
-	segment_add(p, IMAGE_MEM, STACK + PAGE, 4 * KB, &m->src, 8 * KB);
-	assert_int_equal(linuxrec_pack(p, machine, f, n), 0);
-	for (i = 0; i < rec.n; i++)
-		free(rec.e[i].data);
-	rec.n = 0;
-	return p;
-}
-
-/*
- * Give the record to a process of the snapshot, with its pages.
- */
-static struct proc *
-finish(struct snap *s, uint64_t pid)
-{
-	struct file f[FILES];
-	size_t i;
-
-	for (i = 0; i < rec.n; i++) {
-		f[i].name = rec.e[i].name;
-		f[i].data = (uint8_t *)rec.e[i].data;
-		f[i].len = rec.e[i].len;
-	}
-	return finish_with(s, pid, f, rec.n);
-}
-
-static struct snap *
-begin(void)
-{
-	struct snap *s;
-
-	assert_non_null(s = snap_new());
-	assert_true(asprintf(&s->header, "process snapshot 1 a@b %s 1 "
-	    "\"Linux 6\"", machine) > 0);
-	return s;
-}
-
-static void
-note_warning(void *arg, const char *text)
-{
-	size_t n;
-
-	(void)arg;
-	n = strlen(warned);
-	snprintf(warned + n, sizeof warned - n, "%s\n", text);
-}
-
-/*
- * Write the images of a snapshot, which is freed.
- */
-static int
-load(struct snap *s, struct criuopts *o)
-{
-	struct criustat st = { 0 };
-	struct stream in;
-	struct buf b = { 0 };
-	char command[128];
-	int rc;
-
-	snprintf(command, sizeof command, "rm -rf %s", dir);
-	if (access(dir, F_OK) == 0)
-		assert_int_equal(system(command), 0);
-	*warned = '\0';
-	o->warn = note_warning;
-	snap_bytes(s, &b);
-	snap_free(s);
-	stream_file(&in, b.data, b.len);
-	armed = failing;
-	rc = images_write(in.path, dir, o, &st);
-	armed = false;
-	stream_close(&in);
-	buf_free(&b);
-	if (rc == -1)
-		assert_int_equal(access(dir, F_OK), -1);
-	return rc;
-}
-
-/*
- * One process with the record as it is now.
- */
-static int
-load_one(struct criuopts *o)
-{
-	struct snap *s;
-
-	s = begin();
-	finish(s, 7);
-	return load(s, o);
-}
-
-/*
- * The images, read.
- */
-struct bytes_of {
-	uint8_t	 b[65536];
-	size_t	 n;
-};
-
-static struct bytes_of image;
-
-static void
-image_get(const char *name)
-{
-	char path[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_int_not_equal(fd, -1);
-	n = read(fd, image.b, sizeof image.b);
-	assert_true(n >= 0);
-	image.n = (size_t)n;
-	close(fd);
-}
-
-struct part {			/* a message, or what is left of it */
-	const uint8_t	*p;
-	size_t		 n;
-};
-
-static uint64_t
-varint(struct part *m)
-{
-	uint64_t v;
-	unsigned int shift;
-
-	for (v = 0, shift = 0;; shift += 7) {
-		assert_true(m->n > 0 && shift < 64);
-		v |= (uint64_t)(*m->p & 127) << shift;
-		m->n--;
-		if (!(*m->p++ & 128))
-			return v;
-	}
-}
-
-/*
- * The i-th frame of an image, behind its two words.
- */
-static struct part
-frame(const char *name, size_t i)
-{
-	struct part m;
-	size_t at, len;
-
-	image_get(name);
-	for (at = strcmp(name, "inventory.img") == 0 ? 4 : 8;; at += 4 + len) {
-		assert_true(at + 4 <= image.n);
-		len = image.b[at] | (size_t)image.b[at + 1] << 8;
-		assert_true(at + 4 + len <= image.n);
-		if (i-- == 0)
-			break;
-	}
-	m.p = image.b + at + 4;
-	m.n = len;
-	return m;
-}
-
-/*
- * Is the i-th field of a number in a message?  A number goes to *v, other
- * things to *sub.
- */
-static bool
-field_find(struct part m, uint64_t number, size_t i, uint64_t *v,
-    struct part *sub)
-{
-	uint64_t key, x;
-	size_t k;
-
-	while (m.n > 0) {
-		key = varint(&m);
-		if ((key & 7) == 1) {	/* fixed64 */
-			assert_true(m.n >= 8);
-			for (x = 0, k = 8; k-- > 0;)
-				x = x << 8 | m.p[k];
-			m.p += 8;
-			m.n -= 8;
-		} else
-			x = varint(&m);
-		if ((key & 7) == 2) {
-			assert_true(x <= m.n);
-			sub->p = m.p;
-			sub->n = (size_t)x;
-			m.p += x;
-			m.n -= (size_t)x;
-		}
-		if (key >> 3 == number && i-- == 0) {
-			*v = x;
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * A number by the way to it: "3.8.1" is field 1 of field 8 of field 3, "14#2"
- * the third of several 14.
- */
-static uint64_t
-field_get(struct part m, const char *way, struct part *sub)
-{
-	uint64_t v, f, i;
-	char *s;
-
-	for (v = 0;; way = s + 1, m = *sub) {
-		f = strtoull(way, &s, 10);
-		i = *s == '#' ? strtoull(s + 1, &s, 10) : 0;
-		if (!field_find(m, f, (size_t)i, &v, sub))
-			fail_msg("no field %s", way);
-		if (*s == '\0')
-			return v;
-	}
-}
-
-static uint64_t
-number(struct part m, const char *way)
-{
-	struct part sub = { NULL, 0 };
-
-	return field_get(m, way, &sub);
-}
-
-/*
- * A message, or a text, likewise.
- */
-static struct part
-inner(struct part m, const char *way)
-{
-	struct part sub = { NULL, 0 };
-
-	field_get(m, way, &sub);
-	return sub;
-}
-
-static void
-assert_text(struct part m, const char *way, const char *text)
-{
-	m = inner(m, way);
-	assert_int_equal(m.n, strlen(text));
-	assert_memory_equal(m.p, text, m.n);
-}
-
-static size_t
-count(struct part m, uint64_t f)
-{
-	struct part sub;
-	uint64_t v;
-	size_t n;
-
-	for (n = 0; field_find(m, f, n, &v, &sub); n++)
-		continue;
-	return n;
-}
 
 static void
 test_process(void **state)
@@ -1520,7 +1078,8 @@ test_locks(void **state)
 		{ 2, 1, 7, 3, 0, 0 }, { 1, 0, 7, 3, 5, 5 },
 		{ 8, 6, 7, 5, 0, 0 }, { 1, 0, 8, 9, 5, 5 }
 	};
-	struct criuopts o = { 0 };
+	unsigned int need = 0;
+	struct criuopts o = { .need = &need };
 	struct snap *s;
 	size_t i, k;
 
@@ -1546,6 +1105,7 @@ test_locks(void **state)
 	finish(s, 8);
 	if (load(s, &o) == -1)
 		fail_msg("%s%s", warned, snap_errstr());
+	assert_int_equal(need, CRIU_MADE | CRIU_FILE_LOCKS);
 	for (i = 0; i < 4; i++)
 		for (k = 0; k < 6; k++)
 			assert_int_equal(number(frame("filelocks.img", i),
@@ -2661,26 +2221,6 @@ test_cgroupspace(void **state)
 }
 
 static int
-setup(void **state)
-{
-	(void)state;
-	snprintf(top, sizeof top, "/tmp/t_criumake.XXXXXX");
-	assert_non_null(mkdtemp(top));
-	snprintf(dir, sizeof dir, "%s/img", top);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", top);
-	return system(command);
-}
-
-static int
 try_sockets(void *arg)
 {
 	struct criuopts o = { 0 };
@@ -2715,6 +2255,12 @@ try_mounts(void *arg)
 	return rc;
 }
 
+static void
+arm(bool on)
+{
+	armed = on;
+}
+
 /*
  * Memory that runs out: there are no images then, and an error tells of it.
  */
@@ -2722,11 +2268,11 @@ static void
 test_exhausted(void **state)
 {
 	(void)state;
-	failing = true;
+	on_write = arm;
 	each_failure(try_sockets, NULL);
 	each_failure(try_cgroups, NULL);
 	each_failure(try_mounts, NULL);
-	failing = false;
+	on_write = NULL;
 }
 
 int
@@ -2775,5 +2321,6 @@ main(void)
 		cmocka_unit_test(test_exhausted),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, records_setup,
+	    records_teardown);
 }
