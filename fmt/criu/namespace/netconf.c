@@ -51,9 +51,13 @@ settings_read(struct settings *s, struct pool *p, const struct maketask *t,
     const char *file)
 {
 	char *line, *next, *value;
+	struct recfile f;
 
 	memset(s, 0, sizeof *s);
-	next = words_text(p, &t->rec, file);
+	if (!linuxrec_find(&t->rec, file, &f))
+		return 0;
+	if ((next = pool_dup(p, f.data, f.len)) == NULL)
+		return -1;
 	while ((line = strsep(&next, "\n")) != NULL) {
 		if ((value = strchr(line, ' ')) == NULL)
 			continue;
