@@ -244,7 +244,7 @@ is_placed(struct criuout *out, const struct image *im, uint64_t addr,
 		*n = left;
 	if (src != NULL)
 		return src == o->src && loc == e->off + (addr - e->addr);
-	return o->was != NULL && was_zero(o->was->mem, addr, n);
+	return was_zero(o->was->mem, addr, n);
 }
 
 /*
