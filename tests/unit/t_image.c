@@ -410,6 +410,57 @@ test_small(void **state)
 	snap_free(s);
 }
 
+/*
+ * Zeros are a hole if HOLE_KB of them are visible.
+ */
+static void
+test_span(void **state)
+{
+	static const struct {
+		uint64_t	 at, len;
+		bool		 mapped, data, zero;
+	} want[] = {
+		{ 3 * KB, KB, false, false, true },
+		{ 4 * KB, KB, true, true, false },
+		{ 5 * KB, 63 * KB, true, true, true },
+		{ 68 * KB, 64 * KB, true, true, false },
+		{ 132 * KB, 64 * KB, true, false, true },
+		{ 196 * KB, KB, true, true, false },
+		{ 197 * KB, 64 * KB - 1, true, true, true },
+		{ 261 * KB - 1, KB + 1, false, false, true },
+		{ 262 * KB, KB, true, true, false }
+	};
+	const uint64_t base = 4 * KB;
+	struct memsource *m;
+	struct segment *g;
+	struct image *im;
+	struct span span;
+	struct snap *s;
+	size_t i;
+
+	(void)state;
+	s = snap_new();
+	im = image_new(NULL, IMAGE_MEM);
+	m = memsource_new(s, 64, KB);
+	g = segment_new(base, 259 * KB);
+	segment_append(g, 1, &m->src, 0);
+	segment_append(g, 63, NULL, 0);
+	segment_append(g, 64, &m->src, 0);
+	segment_append(g, 64, NULL, 0);
+	segment_append(g, 1, &m->src, 0);
+	segment_append(g, 64, NULL, 0);
+	assert_int_equal(image_insert(im, g), 0);
+	assert_int_equal(image_punch(im, 261 * KB - 1, 262 * KB), 0);
+	for (i = 0; i < sizeof want / sizeof *want; i++) {
+		image_span(im, want[i].at, &span);
+		assert_int_equal(span.last, want[i].at + want[i].len - 1);
+		assert_true(span.mapped == want[i].mapped &&
+		    span.data == want[i].data && span.zero == want[i].zero);
+	}
+	image_free(im);
+	snap_free(s);
+}
+
 int
 main(void)
 {
@@ -421,6 +472,7 @@ main(void)
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_span),
 		cmocka_unit_test(test_small),
 	};
 

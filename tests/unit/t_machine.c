@@ -61,6 +61,12 @@ test_here(void **state)
 	const struct machine *m = machine_here();
 
 	(void)state;
+#ifdef __x86_64__
+	assert_string_equal(m->name, "amd64");
+#endif
+#ifdef __aarch64__
+	assert_string_equal(m->name, "arm64");
+#endif
 	assert_int_equal(m->word, sizeof(void *));
 	assert_int_equal(m->big, *(const uint8_t *)&(uint16_t){ 1 } == 0);
 }

@@ -107,6 +107,8 @@ test_facts(void **state)
 	struct space sp = { 0 };
 
 	(void)state;
+	space_status(&sp, status, 7);
+	assert_string_equal(sp.name, "a");
 	space_status(&sp, status, sizeof status - 1);
 	assert_string_equal(sp.name, "a b");
 	assert_int_equal(sp.rss, 12);

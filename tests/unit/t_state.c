@@ -4,7 +4,10 @@
  * where the text does.
  */
 #include "util.h"
+#include "digits.h"
 #include "state/state.h"
+
+#include <sys/sysmacros.h>
 
 #include <elf.h>
 #include <stdio.h>
@@ -505,6 +508,27 @@ test_place(void **state)
 	place_cgroup(&pl, TEXT("1:memory:/docker/" ID "\n2:pids:/docker/"
 	    OTHER "\n"));
 	assert_string_equal(pl.container, OTHER);
+	assert_true(place_part(&pl, scan_begin(TEXT("kubepods-pod" UID_
+	    ".slice")), scan_begin(NULL, 0)));
+	assert_false(place_part(&pl, scan_begin(TEXT("user-1000.slice")),
+	    scan_begin(TEXT("user.slice"))));
+}
+
+/*
+ * Hierarchies in the order in which they tell of units and containers.
+ */
+static void
+test_cgrouprank(void **state)
+{
+	struct scan t = scan_begin(TEXT("0::/\n1:name=systemd:/\n2:pids:/\n"
+	    "3:cpu,memory:/\n4:name=systemdx,pid,memories:/\n"));
+	struct cgroupline l;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; cgroup_next(&t, &l); i++)
+		assert_int_equal(cgroup_rank(&l), i);
+	assert_int_equal(i, CGROUP_RANKS);
 }
 
 /*
@@ -547,6 +571,38 @@ test_cgrouplocate(void **state)
 	locates(&t, "memory", "/docker/x/y", NULL);
 	t = scan_begin(TEXT(mountinfo_text));
 	locates(&t, "cpuacct", "/docker/xy", NULL);
+}
+
+/*
+ * Octal escapes are three digits below 0400; others stay.
+ */
+static void
+test_unescape(void **state)
+{
+	char s[] = "a\\040b\\134040\\/17\\400\\0188\\0/0\\080\\377\\12";
+
+	(void)state;
+	assert_string_equal(text_unescape(s),
+	    "a b\\040\\/17\\400\\0188\\0/0\\080\377\\12");
+}
+
+static void
+test_device(void **state)
+{
+	static const char *const bad[] = {
+		"", ":", "8", "8:", ":8", "8:1 ", "8:1:1", "g:1",
+		"100000000:1", "1:100000000", "100000000:100000000"
+	};
+	uint64_t dev;
+	size_t i;
+
+	(void)state;
+	assert_true(digits_device("ffffffff:ffffffff", 17, &dev));
+	assert_true(dev == UINT64_MAX);
+	assert_true(digits_device("8:1f", 3, &dev));
+	assert_int_equal(dev, makedev(8, 1));
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(digits_device(bad[i], strlen(bad[i]), &dev));
 }
 
 static void
@@ -649,7 +705,10 @@ main(void)
 		cmocka_unit_test(test_auxv),
 		cmocka_unit_test(test_auxvpage),
 		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_cgrouprank),
 		cmocka_unit_test(test_cgrouplocate),
+		cmocka_unit_test(test_unescape),
+		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_mountinfo),
 		cmocka_unit_test(test_hostile),
 	};
