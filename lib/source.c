@@ -374,8 +374,6 @@ source_data(const struct source *src, uint64_t off, uint64_t *start,
 	const struct filesource *f = (const struct filesource *)src;
 	off_t data, hole;
 
-	if (off >= f->size)
-		return false;
 	data = lseek(f->fd, (off_t)off, SEEK_DATA);
 	if (data == -1 && errno == ENXIO)
 		return false;

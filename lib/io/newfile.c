@@ -163,11 +163,9 @@ newfile_look(struct newfile *f)
 static int
 newfile_inherited(struct newfile *f, int fd)
 {
-	int flags;
-
 	f->dir = -1;
-	flags = fcntl(fd, F_GETFD);
-	if (flags == -1 || flags & FD_CLOEXEC) {
+	/* this is also true of -1, the result for a closed descriptor */
+	if (fcntl(fd, F_GETFD) & FD_CLOEXEC) {
 		errno = EBADF;
 		return errstr_sys("%s", f->path);
 	}

@@ -4,6 +4,7 @@
  *
  * link with: -Wl,--wrap=pthread_create,--wrap=malloc
  */
+#include "io/gzip/gzip.h"
 #include "io/io.h"
 #include "model.h"
 #include "util.h"
@@ -1054,6 +1055,96 @@ test_output(void **state)
 }
 
 /*
+ * A published file has the bytes up to the mark, and then "end".
+ */
+static void
+assert_moments(size_t n, bool compress)
+{
+	static uint8_t want[2 * MIB + 3];
+	struct buf b;
+
+	memcpy(want, data, n);
+	memcpy(want + n, "end", 3);
+	slurp("moments", &b);
+	if (compress)
+		assert_unpacks(&b, want, n + 3, true);
+	else {
+		assert_int_equal(b.len, n + 3);
+		assert_memory_equal(b.data, want, n + 3);
+	}
+	buf_free(&b);
+}
+
+/*
+ * A file is whole more than once; its ending is replaced by what is appended.
+ */
+static void
+test_marks(void **state)
+{
+	struct output *o;
+	size_t i, n;
+	bool compress;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		compress = i == 1;
+		o = output_open("moments");
+		assert_int_equal(compress ? output_compress(o, 2) : 0, 0);
+		output_put(o, data, 3);
+		assert_int_equal(output_lacks(o, 0), compress ? MIB - 3 : 0);
+		assert_int_equal(output_lacks(o, MIB - 3),
+		    compress ? MIB - 3 : 0);
+		assert_int_equal(output_lacks(o, MIB - 2),
+		    compress ? 2 * MIB - 3 : 0);
+		output_put(o, data + 3, MIB - 3);
+		for (n = MIB;; n += MIB) {
+			assert_int_equal(output_mark(o), 0);
+			output_put(o, "end", 3);
+			assert_int_equal(output_publish(o), 0);
+			assert_moments(n, compress);
+			assert_int_equal(output_rewind(o), 0);
+			assert_int_equal(output_pos(o), n);
+			output_put(o, data + n, MIB);
+			if (n == 2 * MIB)
+				break;
+		}
+		assert_int_equal(output_mark(o), 0);
+		assert_int_equal(output_undo(o), 0);
+		output_abort(o);
+		assert_moments(n, compress);
+		unlink("moments");
+		o = output_open("/dev/full");
+		assert_int_equal(compress ? output_compress(o, 2) : 0, 0);
+		output_put(o, data, MIB);
+		assert_int_equal(output_mark(o), -1);
+		assert_contains(snap_errstr(), strerror(ENOSPC));
+		output_abort(o);
+	}
+}
+
+static int
+write_nothing(void *arg, const void *p, size_t n)
+{
+	(void)arg;
+	(void)p;
+	(void)n;
+	return -1;
+}
+
+static void
+test_unwritten(void **state)
+{
+	struct gzipout *g;
+
+	(void)state;
+	g = gzipout_new(2, write_nothing, NULL);
+	assert_non_null(g);
+	assert_int_equal(gzipout_put(g, "abc", 3), 0);
+	assert_int_equal(gzipout_end(g), -1);
+	gzipout_free(g);
+}
+
+/*
  * A snapshot by way of ours, of another's, from a file, from a pipe; it is
  * kept in memory by nobody.
  */
@@ -1109,6 +1200,8 @@ main(void)
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_randomflips),
 		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_unwritten),
 		cmocka_unit_test(test_snapshot),
 	};
 

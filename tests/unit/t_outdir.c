@@ -127,12 +127,35 @@ test_one(void **state)
 	}
 }
 
+/*
+ * A link that cannot be made is an error; the old one is replaced.
+ */
+static void
+test_link(void **state)
+{
+	struct outdir *o;
+	char name[96], to[8] = "";
+
+	(void)state;
+	snprintf(name, sizeof name, "%s/link", path);
+	assert_non_null(o = outdir_open(path, "last", false));
+	assert_int_equal(outdir_link(o, "link", ""), -1);
+	assert_contains(snap_errstr(), name);
+	assert_int_equal(outdir_link(o, "link", "old"), 0);
+	assert_int_equal(outdir_link(o, "link", "new"), 0);
+	assert_int_equal(readlink(name, to, sizeof to - 1), 3);
+	assert_string_equal(to, "new");
+	outdir_abort(o);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_one)
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_link)
 	};
 	int rc;
 

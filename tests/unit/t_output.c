@@ -4,8 +4,10 @@
  * link with: -Wl,--wrap=openat,--wrap=openat64,--wrap=fsync
  */
 #include "util.h"
+#include "io/io.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 
 #include <dirent.h>
@@ -242,6 +244,84 @@ test_cannot(void **state)
 	assert_null(output_open("/"));
 	assert_null(output_open(""));
 	assert_int_equal(names(), 0);
+}
+
+/*
+ * A directory that cannot be made is not called missing; ENOENT says that it
+ * can be made.
+ */
+static void
+test_directory(void **state)
+{
+	int made;
+
+	(void)state;
+	assert_int_equal(outname_opendir("dir", NULL), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(outname_opendir("no/dir", NULL), -1);
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(outname_opendir("no/dir", &made), -1);
+	assert_int_equal(made, -1);
+}
+
+/*
+ * A descriptor must come from our parent: then it is not close-on-exec.
+ */
+static void
+test_inherited(void **state)
+{
+	struct output *o;
+	char path[32];
+	int fd;
+
+	(void)state;
+	fd = open("given", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	assert_null(output_open(path));
+	assert_contains(snap_errstr(), strerror(EBADF));
+	assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
+	o = must_open(path);
+	output_put(o, "abc", 3);
+	assert_int_equal(output_commit(o), 0);
+	assert_content("given", "abc", 3);
+	close(fd);
+	assert_null(output_open(path));
+	assert_contains(snap_errstr(), strerror(EBADF));
+	unlink("given");
+}
+
+/*
+ * A device of another user is not written to, unless it discards all output.
+ */
+static void
+test_sinks(void **state)
+{
+	static const struct {
+		mode_t		 type;
+		unsigned int	 major, minor;
+		bool		 accepted;
+	} t[] = {
+		{ S_IFCHR, 1, 3, true }, { S_IFCHR, 1, 5, true },
+		{ S_IFCHR, 1, 7, true }, { S_IFCHR, 1, 4, false },
+		{ S_IFCHR, 1, 6, false }, { S_IFCHR, 1, 8, false },
+		{ S_IFCHR, 5, 3, false }, { S_IFBLK, 1, 3, false },
+		{ S_IFIFO, 1, 3, false }
+	};
+	struct stat st = { .st_uid = 12345, .st_nlink = 1 };
+	size_t i;
+	int at, fd;
+
+	(void)state;
+	at = open("/dev/null", O_PATH | O_CLOEXEC);
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		st.st_mode = t[i].type | 0666;
+		st.st_rdev = makedev(t[i].major, t[i].minor);
+		fd = outname_device(at, &st, "/dev/null");
+		assert_int_equal(fd != -1, t[i].accepted);
+		if (fd != -1)
+			close(fd);
+	}
+	close(at);
 }
 
 static void
@@ -548,6 +628,123 @@ test_closed(void **state)
 	output_abort(o);
 }
 
+/*
+ * Check that the next frame in fd has this type and these bytes.
+ */
+static void
+frame_is(int fd, char type, const void *data, size_t len)
+{
+	static uint8_t got[MAX_FRAME];
+	char letter;
+	size_t n;
+
+	assert_int_equal(frame_read(fd, &letter, got, &n), 1);
+	assert_int_equal(letter, type);
+	assert_int_equal(n, len);
+	assert_memory_equal(got, data, len);
+}
+
+static void
+test_frames(void **state)
+{
+	static uint8_t many[MAX_FRAME + 2], got[MAX_FRAME];
+	char letter;
+	size_t n;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(frame_write(fd[1], 'x', "", 0), 0);
+	assert_int_equal(frame_write(fd[1], 'y', "abc", 3), 0);
+	frame_is(fd[0], 'x', "", 0);
+	frame_is(fd[0], 'y', "abc", 3);
+	assert_int_equal(write(fd[1], "z\0\020\0\001", 5), 5);
+	assert_int_equal(frame_read(fd[0], &letter, got, &n), -1);
+	assert_contains(snap_errstr(), "invalid frame length: 1048577 bytes");
+	/* cut off in the header, and in the data */
+	assert_int_equal(write(fd[1], "z\0\0\0\001a" "z\0\0\0\001", 11), 11);
+	close(fd[1]);
+	frame_is(fd[0], 'z', "a", 1);
+	assert_int_equal(frame_read(fd[0], &letter, got, &n), 0);
+	assert_int_equal(frame_read(fd[0], &letter, got, &n), 0);
+	close(fd[0]);
+
+	fd[0] = open(".", O_RDONLY);
+	assert_int_equal(frame_read(fd[0], &letter, got, &n), -1);
+	assert_contains(snap_errstr(), strerror(EISDIR));
+	assert_int_equal(frame_write(fd[0], 'x', "abc", 3), -1);
+	close(fd[0]);
+
+	/* more than a frame has */
+	many[MAX_FRAME] = 'a';
+	fd[0] = open("frames", O_CREAT | O_RDWR, 0600);
+	assert_int_equal(frame_write(fd[0], 'x', many, sizeof many), 0);
+	assert_int_equal(lseek(fd[0], 0, SEEK_SET), 0);
+	frame_is(fd[0], 'x', many, MAX_FRAME);
+	frame_is(fd[0], 'x', "a", 2);
+	close(fd[0]);
+	unlink("frames");
+}
+
+#ifdef ZSTD
+/*
+ * Data is compressed if the reader is slower: the pipe, which has room for a
+ * page, then has a byte in it.
+ */
+static void
+test_packed(void **state)
+{
+	static uint8_t zero[200000], head[5];
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe2(fd, O_NONBLOCK), 0);
+	assert_int_equal(frame_write(fd[1], FRAME_DATA, zero, 2000), 0);
+	assert_int_equal(read(fd[0], head, 5), 5);
+	assert_memory_equal(head, "d\0\0\007\320", 5);
+	assert_int_equal(read(fd[0], zero, 2000), 2000);
+	assert_true(fcntl(fd[1], F_SETPIPE_SZ, 1) > 0);
+	assert_int_equal(write(fd[1], "", 1), 1);
+	assert_int_equal(frame_write(fd[1], FRAME_DATA, zero, 1000), 0);
+	assert_int_equal(frame_write(fd[1], FRAME_DATA, zero, sizeof zero), 0);
+	assert_int_equal(read(fd[0], head, 1), 1);
+	assert_int_equal(read(fd[0], head, 5), 5);
+	assert_memory_equal(head, "d\0\0\003\350", 5);
+	assert_int_equal(read(fd[0], zero, 1000), 1000);
+	frame_is(fd[0], FRAME_DATA, zero, sizeof zero);
+	close(fd[0]);
+	close(fd[1]);
+}
+#endif
+
+/*
+ * Bytes in frames, some of which are replaced by a frame of another type.
+ */
+static void
+test_muted(void **state)
+{
+	struct output *o;
+	int fd;
+
+	(void)state;
+	o = must_open("frames");
+	assert_false(output_mute(o));
+	output_frames(o);
+	output_put(o, "abc", 3);
+	assert_true(output_mute(o));
+	output_put(o, "defg", 4);
+	output_unmute(o, 'x', "d", 1);
+	output_put(o, "h", 1);
+	assert_int_equal(output_pos(o), 8);
+	assert_int_equal(output_commit(o), 0);
+	fd = open("frames", O_RDONLY);
+	frame_is(fd, FRAME_DATA, "abc", 3);
+	frame_is(fd, 'x', "d", 1);
+	frame_is(fd, FRAME_DATA, "h", 1);
+	close(fd);
+	unlink("frames");
+}
+
 int
 main(void)
 {
@@ -557,6 +754,9 @@ main(void)
 		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_cannot),
+		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_inherited),
+		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_snapfull),
 		cmocka_unit_test(test_pieces),
@@ -565,6 +765,11 @@ main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_frames),
+#ifdef ZSTD
+		cmocka_unit_test(test_packed),
+#endif
+		cmocka_unit_test(test_muted),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
