@@ -698,7 +698,7 @@ test_again(void **state)
 	static struct frames frames;
 	static struct table t;
 	const uint64_t kb = (NFRAME - 1) * IDENTITY_KB, at = IDENTITY_KB * KB;
-	struct memsource *x;
+	struct memsource *x, *y;
 	struct proc *p;
 	struct world *w;
 	struct rng r;
@@ -736,6 +736,13 @@ test_again(void **state)
 		else
 			assert_int_equal(x->nread, i);
 		assert_between(frames.calls - calls, unknown, unknown * 4);
+		/* other bytes with the same locations */
+		y = memsource_new(w->snap, 5 * IDENTITY_KB, KB);
+		fill(y, 0, 5 * IDENTITY_KB, 55);
+		y->src.image = p->mem;
+		world_add(w, segment_add(snap_add(w->snap, 4), IMAGE_MEM, at,
+		    4 * IDENTITY_KB * KB, &y->src, at), false);
+		world_check(w);
 		world_free(w);
 	}
 }
@@ -850,13 +857,13 @@ test_follow(void **state)
 }
 
 /*
- * What cannot be identified is read.
+ * What cannot be identified is read, whatever was identified before.
  */
 static void
 test_identifyfails(void **state)
 {
-	static struct frames frames;
-	static struct table t;
+	static struct frames frames, known;
+	static struct table t, other;
 	struct memsource *m;
 	struct world *w;
 	struct rng r;
@@ -873,6 +880,18 @@ test_identifyfails(void **state)
 		    false), 0);
 	world_check(w);
 	assert_between(m->nread, 3 * 16, UINT64_MAX);
+	frames_init(&known, &r);
+	for (i = 0; i < 8; i++) {
+		t.frame[i] = i;
+		other.frame[i] = 8 + i;
+	}
+	m = table_source(w, &t, &known, 8);
+	assert_int_equal(world_add(w, source_segment(w, 4, 32, m, 0), false),
+	    0);
+	m = table_source(w, &other, &frames, 8);
+	assert_int_equal(world_add(w, source_segment(w, 5, 32, m, 0), false),
+	    0);
+	world_check(w);
 	world_free(w);
 }
 
@@ -928,6 +947,44 @@ test_lost(void **state)
 	assert_int_equal(count(w, VERDICT_RAW), 696);
 	assert_string_equal(w->why, "memory source: kilobyte 256 is lost");
 	world_free(w);
+}
+
+static void
+warned(void *arg, const char *text)
+{
+	snprintf(arg, 100, "%s", text);
+}
+
+/*
+ * Kilobytes are counted; a warning names those that cannot be read.
+ */
+static void
+test_count(void **state)
+{
+	struct memsource *m;
+	struct snap *s;
+	struct proc *p;
+	char why[100] = "";
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s = snap_new();
+		m = memsource_new(s, 16, KB);
+		fill(m, 4, 4, 6);
+		memcpy(memsource_kb(m, 9), memsource_kb(m, 5), KB);
+		memset(m->lost, true, 4);
+		p = snap_add(s, 7);
+		segment_add(p, IMAGE_MEM, 0x1000, 16 * KB, &m->src, 0);
+		assert_int_equal(snap_count(s, i == 0 ? NULL : warned, why),
+		    0);
+		assert_int_equal(p->count.raw, 4);
+		assert_int_equal(p->count.zero, 7);
+		assert_int_equal(p->count.same, 1);
+		assert_string_equal(why, i == 0 ? "" : "process 7: 4 kilobytes "
+		    "cannot be read: memory source: kilobyte 0 is lost");
+		snap_free(s);
+	}
 }
 
 /*
@@ -1065,6 +1122,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_notread),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_copy),

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -350,6 +351,89 @@ test_spool(void **state)
 	snap_free(s);
 }
 
+/*
+ * A part of a stream is one, even if it is empty and at the end.
+ */
+static void
+test_part(void **state)
+{
+	struct input *in, *part;
+	struct stream st;
+
+	(void)state;
+	stream_file(&st, data, SIZE);
+	assert_non_null(in = input_open(st.path));
+	assert_non_null(part = input_part(in, "part", 1000, 10));
+	assert_int_equal(input_fill(part, 11), 10);
+	assert_memory_equal(part->buf + part->start, data + 1000, 10);
+	input_close(part);
+	assert_non_null(part = input_part(in, "part", SIZE, 0));
+	assert_int_equal(input_fill(part, 1), 0);
+	assert_int_equal(input_end(part), 0);
+	input_close(part);
+	assert_null(input_part(in, "part", SIZE, 1));
+	assert_null(input_part(in, "part", SIZE + 1, 0));
+	assert_null(input_part(in, "part", 1, SIZE));
+	assert_non_null(part = input_part(in, "part", 1, SIZE - 1));
+	input_close(part);
+	input_close(in);
+	stream_close(&st);
+	assert_non_null(in = input_memory("memory", data, 10));
+	assert_null(input_part(in, "part", 0, 1));
+	input_close(in);
+}
+
+/*
+ * A file takes its size, or its blocks if it has holes.
+ */
+static void
+test_real(void **state)
+{
+	struct stat st;
+	int fd;
+
+	(void)state;
+	fd = memfd_create("real", MFD_CLOEXEC);
+	assert_int_equal(write(fd, data, 10000), 10000);
+	assert_int_equal(fstat(fd, &st), 0);
+	st.st_blocks = 0;
+	assert_int_equal(room_real(fd, &st, 7), 10000);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), 7);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	st.st_size = 1 << 20;
+	st.st_blocks = 9;
+	assert_int_equal(room_real(fd, &st, 8), 9 * 512);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), 8);
+	close(fd);
+}
+
+/*
+ * Each phase of the work counts from 0.
+ */
+static void
+test_progress(void **state)
+{
+	struct progress p = { 0 };
+
+	(void)state;
+	progress_phase(&p, 9);
+	progress_read(&p, 5);
+	progress_read(&p, 4);
+	progress_count(&p, 1, 2, 3);
+	progress_count(&p, 10, 20, 30);
+	assert_int_equal(p.total, 9);
+	assert_int_equal(p.done, 9);
+	assert_int_equal(p.raw, 11);
+	assert_int_equal(p.zero, 22);
+	assert_int_equal(p.same, 33);
+	progress_phase(&p, 0);
+	assert_true(p.total == 0 && p.done == 0 && p.raw == 0 && p.zero == 0 &&
+	    p.same == 0);
+	progress_phase(NULL, 0);
+	progress_read(NULL, 1);
+	progress_count(NULL, 1, 1, 1);
+}
+
 #ifdef ZSTD
 /*
  * A frame of zstd, of three blocks of one byte again and again, whole and cut
@@ -364,6 +448,7 @@ test_zstd(void **state)
 	enum { BLOCK = 131072, LAST = 300000 - 2 * BLOCK, PIECE = 1000 };
 	struct input *in;
 	size_t i, cut, n, all;
+	int pair[2];
 
 	(void)state;
 	for (cut = 0; cut <= 4; cut += 4) {
@@ -380,6 +465,18 @@ test_zstd(void **state)
 		assert_int_equal(input_taken(in), sizeof frame - cut);
 		input_close(in);
 	}
+	/* a peer that ends before it has read everything is an error */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(write(pair[0], "", 1), 1);
+	assert_int_equal(write(pair[1], frame, 20), 20);
+	close(pair[1]);
+	assert_non_null(in = input_fd("socket", pair[0]));
+	assert_int_equal(input_gunzip(in, false), 0);
+	while ((n = input_fill(in, 1)) > 0)
+		input_skip(in, n);
+	assert_int_equal(input_end(in), -1);
+	assert_contains(snap_errstr(), strerror(ECONNRESET));
+	input_close(in);
 }
 #endif
 
@@ -397,6 +494,9 @@ main(void)
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_shrunk),
 		cmocka_unit_test(test_spool),
+		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_progress),
 #ifdef ZSTD
 		cmocka_unit_test(test_zstd),
 #endif

@@ -543,10 +543,60 @@ test_many(void **state)
 	snap_free(s[1]);
 }
 
+/*
+ * After processes were moved to a snapshot, there is room for more.
+ */
+static void
+test_moved(void **state)
+{
+	static const bool keep[] = { true, false, true, true, true };
+	struct snap *a = snap_new(), *b = snap_new();
+	uint64_t pid;
+	size_t i;
+
+	(void)state;
+	for (pid = 1; pid <= 4; pid++)
+		assert_non_null(snap_add(a, pid));
+	for (pid = 5; pid <= 9; pid++)
+		assert_non_null(snap_add(b, pid));
+	assert_int_equal(snap_move(a, b, keep), 0);
+	assert_int_equal(b->nproc, 0);
+	for (pid = 10; pid <= 100; pid++)
+		assert_non_null(snap_add(a, pid));
+	assert_int_equal(a->nproc, 99);
+	for (i = 0; i < a->nproc; i++) {
+		pid = i + 1 + (i >= 5);
+		assert_int_equal(a->proc[i]->pid, pid);
+		assert_ptr_equal(snap_find(a, pid), a->proc[i]);
+	}
+	snap_free(a);
+	snap_free(b);
+}
+
+/*
+ * A copy of memory before the snapshot has a number above all others, and no
+ * Linux record.
+ */
+static void
+test_early(void **state)
+{
+	struct snap *s = snap_begin("process snapshot 1 amd64");
+
+	(void)state;
+	assert_true(proc_isearly(snap_add(s, EARLY_PID)));
+	assert_true(proc_isearly(snap_add(s, 7 * EARLY_PID + 5)));
+	assert_false(proc_isearly(snap_add(s, EARLY_PID - 1)));
+	assert_false(proc_isearly(proc_begin(s, EARLY_PID + 1, "comm", "cat\n",
+	    NULL)));
+	snap_free(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_early),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_apart),

@@ -174,6 +174,35 @@ test_leave(void **state)
 }
 
 /*
+ * Only what is described of a segment is taken out of it.
+ */
+static void
+test_described(void **state)
+{
+	struct snap *s = snap_new();
+	struct proc p = { .pid = 7 };
+	struct segment *g;
+	struct image *im;
+
+	(void)state;
+	im = image_new(&p, IMAGE_MEM);
+	g = segment_new(0x10000, N * KB);
+	assert_int_equal(segment_append(g, 3, numbered(s), 0), 0);
+	assert_int_equal(image_insert(im, g), 0);
+	leave(im, 0x10000 + 3 * KB, 0x10000 + 5 * KB, "no");
+	assert_int_equal(im->nmissing, 0);
+	assert_int_equal(g->kb, 3);
+	leave(im, 0x10000 + 2 * KB, 0x10000 + 5 * KB, "last");
+	assert_int_equal(im->nmissing, 1);
+	assert_int_equal(im->missing[0].end, 0x10000 + 3 * KB);
+	assert_int_equal(g->kb, 3);
+	assert_int_equal(byte(g, 1), 2);
+	assert_int_equal(byte(g, 2), -1);
+	image_free(im);
+	snap_free(s);
+}
+
+/*
  * The end of the address space is in a segment.
  */
 static void
@@ -250,6 +279,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leave),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_described),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_rewrite)
 	};
