@@ -8,6 +8,8 @@
 
 #include "common/common.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <fcntl.h>
@@ -54,6 +56,45 @@ criu_exec(struct receiving *r, const char *command)
 }
 
 /*
+ * In a new child process, wait until this process ends, and then connect to
+ * criu lazy-pages. If criu restore has not connected to it, criu lazy-pages
+ * would wait forever; instead it finds that the connection ends. Otherwise it
+ * accepts no other connection.
+ */
+static int
+lazy_watch(struct receiving *r)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX,
+	    .sun_path = "lazy-pages.socket" };
+	int end[2];
+	pid_t pid;
+	size_t i;
+	char c;
+
+	if (pipe2(end, O_CLOEXEC) == -1)
+		return errstr_sys("criu");
+	if ((pid = fork()) == -1)
+		return errstr_sys("criu");
+	if (pid > 0) {		/* the write end stays open */
+		close(end[0]);
+		return 0;
+	}
+	for (i = 0; i < sizeof ending / sizeof *ending; i++)
+		signal(ending[i], SIG_IGN);
+	/* other processes wait for the end of what else is open here */
+	(void)dup2(end[0], STDIN_FILENO);
+	(void)dup2(r->null, STDOUT_FILENO);
+	(void)dup2(r->null, STDERR_FILENO);
+	closefrom(STDERR_FILENO + 1);
+	while (read(STDIN_FILENO, &c, 1) == -1 && errno == EINTR)
+		continue;
+	if (chdir(r->dir) == 0)
+		(void)connect(socket(AF_UNIX, SOCK_STREAM, 0),
+		    (const struct sockaddr *)&a, sizeof a);
+	_exit(0);
+}
+
+/*
  * Start criu lazy-pages, and wait until criu restore can connect to it.
  */
 static int
@@ -82,7 +123,7 @@ lazy_start(struct receiving *r)
 	if (rc == 0 && read(ready[0], &c, 1) != 1)
 		rc = errstr_set("criu lazy-pages failed");
 	close(ready[0]);
-	return rc;
+	return rc == 0 ? lazy_watch(r) : rc;
 }
 
 /*

@@ -207,16 +207,17 @@ killed() {
 		(sleep "$n" && pkill -KILL -f "$pattern") &
 		to "$far"
 		wait $!
-		until_true quiet
+		until_true quiet || bad=$(pgrep -af "$ours" | tee -a "$tmp/bad")
 		judged "killed after $n s" || bad=1
 	done
 	[ -z "$bad" ]
 }
 # Nothing of the move runs any more, and all clones have ended.  One stays a
 # zombie if the guard, whose command line is that of snap, was killed as well.
+ours="criu (restore|lazy-pages)|^$BUILD/snapload --receive"
 quiet() {
-	! pgrep -f "criu (restore|lazy-pages)|^$BUILD/snapload --receive" \
-	    >/dev/null && ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
+	! pgrep -f "$ours" >/dev/null &&
+	    ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
 }
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
 killed "^$BUILD/snapload --receive" "${times[@]}"
@@ -229,14 +230,27 @@ if criu check --feature uffd-noncoop >/dev/null 2>&1; then
 	killed 'criu lazy-pages' "${times[@]}"
 	ok $? 'criu lazy-pages is killed' || diag <"$tmp/bad"
 
-	# all memory arrives, and criu lazy-pages fails nevertheless
+	# snapload is killed between the two: nothing connects to the first one
 	mkdir "$tmp/bin"
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+[ "\$1" != restore ] || { kill -KILL \$PPID; exit 1; }
+exec $criu "\$@"
+END
+	chmod +x "$tmp/bin/criu"
+	begin
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	until_true quiet
+	ok $? 'snapload is killed before criu restore: nothing runs there'
+	judged 'killed before criu restore'
+	ok $? 'and it is here' || diag <"$tmp/bad"
+
+	# all memory arrives, and criu lazy-pages fails nevertheless
 	cat >"$tmp/bin/criu" <<END
 #!/bin/sh
 $criu "\$@" || exit
 [ "\$1" != lazy-pages ]
 END
-	chmod +x "$tmp/bin/criu"
 	begin
 	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
 	is "$ended $(there) ${said##*$'\n'}" "1  snap: far side: criu \
@@ -245,8 +259,8 @@ lazy-pages failed; the processes have run for a moment and are killed" \
 	is "$(ps -o stat= -p "$first" | cut -c1) $(grep -c 'stay stopped here' \
 	    "$tmp/err")" 'T 1' 'and stopped here'
 else
-	skip 'criu lazy-pages' 'no userfaultfd(2)' 3
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 5
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 48
+finish 50
