@@ -967,6 +967,54 @@ test_mixed(void **state)
 }
 
 /*
+ * The length of Plan 9's floating-point registers shows their format.
+ */
+static void
+test_fplengths(void **state)
+{
+	static const struct {
+		const char *type;
+		size_t ureg, len;
+		size_t fp, xfp;	/* bytes of NT_PRFPREG and NT_PRXFPREG */
+	} t[] = {
+		{ "386", 76, 108, 108, 0 }, { "386", 76, 512, 0, 512 },
+		{ "386", 76, 532, 0, 512 }, { "386", 76, 520, 0, 0 },
+		{ "amd64", 184, 512, 512, 0 }, { "amd64", 184, 108, 0, 0 },
+		{ "amd64", 184, 532, 0, 0 }, { "arm64", 280, 520, 528, 0 },
+		{ "arm64", 280, 512, 0, 0 }
+	};
+	uint8_t ureg[280] = { 0 }, fp[532];
+	const uint8_t *n;
+	struct snap *s;
+	struct proc *p;
+	struct core *c;
+	uint8_t *all;
+	char header[64];
+	size_t i, len;
+
+	(void)state;
+	memset(fp, 5, sizeof fp);
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		s = snap_new();
+		snprintf(header, sizeof header, "process snapshot 1 a@b %s 2 "
+		    "\"x\"", t[i].type);
+		s->header = strdup(header);
+		p = snap_add(s, 7);
+		file_set(p, "regs", ureg, t[i].ureg);
+		file_set(p, "fpregs", fp, t[i].len);
+		c = must_core(s, p);
+		all = core_bytes(c);
+		n = note_get(all, "CORE", NT_PRFPREG, 0, &len);
+		assert_int_equal(n == NULL ? 0 : len, t[i].fp);
+		n = note_get(all, "LINUX", NT_PRXFPREG, 0, &len);
+		assert_int_equal(n == NULL ? 0 : len, t[i].xfp);
+		free(all);
+		core_free(c);
+		snap_free(s);
+	}
+}
+
+/*
  * Plan 9's registers in Linux's order: where byte i of a Ureg went.
  */
 static void
@@ -1065,6 +1113,7 @@ test_plan9fp(void **state)
 	assert_memory_equal(n, fp, 512);
 	assert_memory_equal(n + 512, fp + 516, 4);
 	assert_memory_equal(n + 516, fp + 512, 4);
+	assert_int_equal(get(n + 520, 8), 0);
 	free(all);
 	core_free(c);
 	snap_free(s);
@@ -1230,6 +1279,7 @@ main(void)
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_plan9),
 		cmocka_unit_test(test_plan9fp),
+		cmocka_unit_test(test_fplengths),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_stops),

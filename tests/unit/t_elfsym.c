@@ -7,6 +7,8 @@
 #include "util.h"
 #include "elf/elf.h"
 
+#include <sys/stat.h>
+
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -243,6 +245,24 @@ test_self(void **state)
 	vmas_free(&l);
 }
 
+/*
+ * The file that has the name must be the file that was mapped.
+ */
+static void
+test_inode(void **state)
+{
+	struct elfsyms *s;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat("/proc/self/exe", &st), 0);
+	assert_null(elfsyms_open("/proc/self/exe", st.st_ino + 1));
+	assert_contains(snap_errstr(), "was replaced by another file");
+	assert_non_null(s = elfsyms_open("/proc/self/exe", st.st_ino));
+	elfsyms_free(s);
+	assert_null(elfsyms_open("/dev/null", 0));
+}
+
 int
 main(void)
 {
@@ -252,6 +272,7 @@ main(void)
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_inode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,8 +89,7 @@ static void
 exception_add(struct dump *d)
 {
 	enum { PARAMETERS = 15 * 8, ADDRESS = 16 };
-	const struct taskstate *st = state_get(d->t->p[0]);
-	const uint8_t *sig = st == NULL ? NULL : state_signal(st);
+	const uint8_t *sig = state_signal(state_get(d->t->p[0]));
 	const size_t at = d->b->len;
 
 	if (sig == NULL)
