@@ -185,7 +185,8 @@ test_apart(void **state)
 		snprintf(line, sizeof line, maps, (int)i + 1, path);
 		snprintf(open, sizeof open, "type reg\nino %d\ndev 08:02\n",
 		    (int)i + 1);
-		proc_begin(s[i], 7, "maps", line, "file/1", open, NULL);
+		proc_begin(s[i], 7, "maps", line, "file/1", open,
+		    "criu/mm-7.img", path, NULL);
 		proc_begin(s[i], 8, "thread", "7\n", NULL);
 		assert_int_equal(embedded_set(snap_add(s[i], 1 << 30 | (i + 8)),
 		    makedev(8, 2), i + 1, "/open"), 0);
@@ -203,6 +204,8 @@ test_apart(void **state)
 	    "process snapshot 1 x@here amd64 0 \"\"");
 	assert_non_null(snap_find(s[0], 7));
 	assert_null(snap_find(s[0], 9));
+	/* images are kept with all processes of their part */
+	assert_record(s[0], 7, "criu/mm-7.img", "/lib/0");
 	assert_non_null(s[0] = snap_keep(s[0], part_wanted, &last));
 	assert_int_equal(s[0]->nproc, 4);
 	assert_string_equal(s[0]->header,
@@ -278,6 +281,58 @@ test_keep(void **state)
 	snap_free(s);
 }
 
+static int
+all_wanted(void *arg, struct snap *s, struct proc *p)
+{
+	(void)arg;
+	(void)s;
+	return !proc_isthread(p) && p->pid != 10;
+}
+
+/*
+ * Mapped files are told apart by device and inode, or by path if these are
+ * unknown; a list of mappings that cannot be read is an error.
+ */
+static void
+test_keepmapped(void **state)
+{
+	static const struct {
+		unsigned int minor;
+		uint64_t ino;
+		const char *path;
+		bool	 kept;
+	} t[] = {
+		{ 1, 5, "/a", true }, { 2, 5, "/a", true },
+		{ 2, 6, "/a", true }, { 0, 0, "/a", true },
+		{ 0, 0, "/b", true }, { 3, 5, "/a", false }
+	};
+	struct snap *s;
+	size_t i, n;
+
+	(void)state;
+	s = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+	proc_begin(s, 8, "maps",
+	    "1000-2000 r-xp 00000000 08:01 5 /a\n"
+	    "2000-3000 r-xp 00000000 08:02 5 /a\n"
+	    "3000-4000 r-xp 00000000 08:02 6 /a\n"
+	    "4000-5000 r-xp 00000000 00:00 0 /a\n"
+	    "5000-6000 r-xp 00000000 00:00 0 /b\n"
+	    "6000-7000 rw-p 00001000 00:00 0 /b\n", NULL);
+	proc_begin(s, 10, NULL);
+	for (i = 0; i < sizeof t / sizeof *t; i++)
+		assert_int_equal(embedded_set(snap_add(s, 1 << 30 | i),
+		    makedev(t[i].ino == 0 ? 0 : 8, t[i].minor), t[i].ino,
+		    t[i].path), 0);
+	assert_non_null(s = snap_keep(s, all_wanted, NULL));
+	for (i = n = 0; i < sizeof t / sizeof *t; i++) {
+		n += t[i].kept;
+		assert_int_equal(snap_find(s, 1 << 30 | i) != NULL, t[i].kept);
+	}
+	assert_int_equal(s->nproc, 1 + n);
+	proc_begin(s, 9, "maps", "1000-1000 r\n", NULL);
+	assert_null(snap_keep(s, all_wanted, NULL));
+}
+
 /*
  * Odd numbers: a thread whose process is elsewhere is not adopted; what is
  * beyond all numbers gets one that is free.
@@ -291,6 +346,7 @@ test_odd(void **state)
 	(void)state;
 	a = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
 	proc_begin(a, 7, NULL);
+	proc_begin(a, 6, NULL);
 	proc_begin(a, 0, NULL);
 	proc_begin(a, UINT64_MAX, NULL);
 	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
@@ -298,13 +354,16 @@ test_odd(void **state)
 	proc_begin(b, 20, "thread", "7\n", NULL);
 	proc_begin(b, 21, "thread", "7\n", NULL);
 	proc_begin(b, 22, "thread", "6\n", NULL);
+	proc_begin(b, 19, "thread", "5\n", NULL);
 	assert_int_equal(snap_merge(a, b), 0);
-	assert_int_equal(a->nproc, 7);
+	assert_int_equal(a->nproc, 9);
 	assert_ptr_equal(snap_find(a, 23), p);
-	assert_record(a, 20, "thread", "24\n");
-	assert_record(a, 21, "thread", "24\n");
-	assert_record(a, 22, "thread", "6\n");
+	assert_record(a, 20, "thread", "25\n");
+	assert_record(a, 21, "thread", "25\n");
+	assert_record(a, 22, "thread", "24\n");
+	assert_record(a, 19, "thread", "5\n");
 	assert_null(snap_find(a, 24));
+	assert_null(snap_find(a, 25));
 	snap_free(b);
 	snap_free(a);
 }
@@ -379,6 +438,39 @@ test_carried(void **state)
 		memset(&l, 0, sizeof l);
 	}
 	snap_free(s[0]);
+}
+
+/*
+ * An embedded file without text is another one.
+ */
+static void
+test_textless(void **state)
+{
+	struct memsource *m;
+	struct snap *s[2];
+	struct proc *p;
+	size_t i, k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < 2; i++) {
+			s[i] = snap_begin("process snapshot 1 x@here amd64 0 "
+			    "\"\"");
+			m = memsource_new(s[i], 16, KB);
+			proc_begin(s[i], 7, "maps", "00400000-00401000 r-xp "
+			    "00000000 08:01 5       /lib/x.so\n", NULL);
+			p = carry(s[i], m, 5, 0);
+			if (i == k) {
+				image_free(p->text);
+				p->text = NULL;
+			}
+		}
+		assert_int_equal(snap_merge(s[0], s[1]), 0);
+		snap_free(s[1]);
+		assert_record(s[0], 8, "maps", "00400000-00401000 r-xp "
+		    "00000000 fff:00 5       /lib/x.so\n");
+		snap_free(s[0]);
+	}
 }
 
 /*
@@ -596,6 +688,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_keepmapped),
+		cmocka_unit_test(test_textless),
 		cmocka_unit_test(test_early),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_parts),

@@ -775,8 +775,8 @@ test_lost(void **state)
 	for (i = 0; i < 16; i++)
 		memset(memsource_kb(m, i), 'a' + (int)i, KB);
 	for (i = 4; i < 8; i++)
-		m->lost[i] = true;
-	segment_add(p, IMAGE_MEM, 0x10000, 16 * KB, &m->src, 0);
+		m->lost[i] = m->lost[i + 8] = true;
+	segment_add(p, IMAGE_MEM, 0x10000, 16 * KB - 100, &m->src, 0);
 	assert_int_equal(linuxrec_pack(p, plan9_cputype(), &file, 0), 0);
 	assert_true((fd = mkstemp(path)) != -1);
 	close(fd);
@@ -786,18 +786,20 @@ test_lost(void **state)
 	assert_int_equal(output_commit(out), 0);
 	buf_puts(&warning, "");
 	buf_add(&warning, "", 1);
-	assert_contains((char *)warning.data, "process 9: 4 kilobytes");
+	assert_contains((char *)warning.data, "process 9: 8 kilobytes");
 	assert_contains((char *)warning.data, "is lost");
 	t = snap_load(path, NULL);
 	unlink(path);
 	assert_non_null(t);
 	p = snap_find(t, 9);
-	assert_int_equal(p->mem->nmissing, 1);
+	assert_int_equal(p->mem->nmissing, 2);
 	assert_int_equal(p->mem->missing[0].start, 0x11000);
 	assert_int_equal(p->mem->missing[0].end, 0x12000);
+	assert_int_equal(p->mem->missing[1].start, 0x13000);
+	assert_int_equal(p->mem->missing[1].end, 0x14000 - 100);
 	for (i = 0; i < 16; i++)
 		assert_int_equal(image_read(p->mem, 0x10000 + i * KB, page,
-		    KB), i / 4 == 1 ? -1 : 0);
+		    KB), i / 4 % 2 == 1 ? -1 : 0);
 	round_trip(t);
 	buf_free(&warning);
 	snap_free(s);
