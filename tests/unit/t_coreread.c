@@ -228,6 +228,67 @@ test_thread(void **state)
 	snap_free(s);
 }
 
+/*
+ * A core that was made of a snapshot tells of the same process. The state of
+ * other threads than the first is not in a core.
+ */
+static void
+test_back(void **state)
+{
+	static const char maps[] =
+	    "00010000-00018000 rw-p 00000000 00:00 0 \n";
+	static const uint64_t times[] = { 123456, 456, 78900, 50 };
+	struct buf rec = { 0 }, core = { 0 };
+	const struct taskstate *st;
+	uint8_t regs[216] = { 1 };
+	struct snap *s, *back;
+	struct memsource *m;
+	struct proc *p;
+	struct core *c;
+	size_t i;
+
+	(void)state;
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 1 \"x\"");
+	m = memsource_new(s, 12, KB);
+	memset(memsource_kb(m, 0), 'm', 12 * KB);
+	for (i = 0; i < 2; i++) {
+		assert_non_null(p = snap_add(s, 7 + i));
+		if (i > 0)
+			testrec_text(&rec, "thread", "7\n");
+		else
+			testrec_text(&rec, "maps", maps);
+		testrec_text(&rec, "stat", "7 (prog) T 3 4 5 0 -1 4194304 1 "
+		    "2 3 4 123456 456 78900 50 20 -5 2 0");
+		testrec_file(&rec, "regset/prstatus", regs, sizeof regs);
+		testrec_give(&rec, p);
+	}
+	p = s->proc[0];
+	segment_add(p, IMAGE_MEM, 0x10000, 0x2000, &m->src, 0);
+	segment_add(p, IMAGE_MEM, 0x15000, 0x1000, &m->src, 8 * KB);
+	assert_non_null(c = core_new(s, p));
+	assert_non_null(buf_room(&core, core_size(c)));
+	core.len = core_size(c);
+	assert_int_equal(core_pread(c, core.data, core.len, 0), core.len);
+	core_free(c);
+	if ((back = try_read(&core)) == NULL)
+		fail_msg("%s", snap_errstr());
+	buf_free(&core);
+	assert_int_equal(back->nproc, 2);
+	assert_string_equal(rec_string(back->proc[0], "maps"), maps);
+	for (i = 0; i < 2; i++) {
+		assert_non_null(st = state_get(back->proc[i]));
+		assert_int_equal(st->stat.state, i == 0 ? 'T' : 'S');
+		assert_memory_equal(&st->stat.v[STAT_UTIME], times,
+		    sizeof times);
+		assert_true(st->stat.v[STAT_NICE] == (uint64_t)-5);
+		assert_int_equal(rec_len(back->proc[i], "regset/prstatus"),
+		    216);
+	}
+	snap_free(back);
+	snap_free(s);
+}
+
 static void
 test_machines(void **state)
 {
@@ -928,6 +989,7 @@ main(void)
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_leader),
 		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_back),
 		cmocka_unit_test(test_machines),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_cut),

@@ -148,7 +148,7 @@ test_descriptors(void **state)
 	    "fd/4", "socket:[78]", "fd/5", "socket:[79]", "fd/10", "pipe:[1]",
 	    "fd/x", "no", "fdinfo/3", "pos:\t5\n", "file/70",
 	    "type tcp\nlocal 127.0.0.1:80\nremote 10.0.0.1:5000\nino 77\n",
-	    "file/60", "ino 79\n", NULL);
+	    "file/60", "ino 79\n", "status", "Gid:\t5\t6\t7\t8\n", NULL);
 	none = process(s, 8, "comm", "x\n", NULL);
 	assert_string_equal(facts(s, p),
 	    "name|||\n"
@@ -159,7 +159,8 @@ test_descriptors(void **state)
 	    "descriptor|5|socket:[79]|\n"
 	    "descriptor|10|pipe:[1]|\n"
 	    "position|0|-5|\n"
-	    "flags|0|0100002|\n");
+	    "flags|0|0100002|\n"
+	    "credential|Gid|5 6 7 8|\n");
 	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
 	assert_true(linuxrec_opened(&r, 3, &id));
 	assert_int_equal(id, 70);
