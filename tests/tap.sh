@@ -187,12 +187,13 @@ finish() {
 	    { [ "$count" -lt "$1" ] && is_root; }; then
 		ok 1 "as many tests as there are: $count, not ${1-told}"
 	fi
+	[ ! -s "$tmp/vain" ] || ok 1 "waited in vain: $(head -n 1 "$tmp/vain")"
 	echo "1..$count"
 	exit $((failed > 0))
 }
 
 # Poll until a command succeeds, for up to ten seconds of a machine that is
-# neither slow nor busy.
+# neither slow nor busy.  If it does not succeed, a test of the file fails: finish.
 until_true() {
 	local i left=$((200 * TIMEFACTOR))
 
@@ -205,6 +206,7 @@ until_true() {
 			left=$((i * ($(busy) - 1) + 1)) i=0
 		fi
 	done
+	echo "$*" >>"$tmp/vain"
 	return 1
 }
 

@@ -23,9 +23,7 @@ flood() {
 	until_true begun
 	kill -SEGV "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null
-	for ((i = 0; i < 6; i++)); do
-		! until_true none_runs || break
-	done
+	TIMEFACTOR=$((6 * TIMEFACTOR)) until_true none_runs
 }
 begun() {
 	local p
