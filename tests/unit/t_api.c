@@ -1,0 +1,90 @@
+/*
+ * The public interface: lib/snap/. tests/install/library.t has the rest of it.
+ */
+#include "snap/snap.h"
+#include "snap/snap_capture.h"
+#include "snap/snap_write.h"
+#include "util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Open a snapshot of a process with a thread, and of another process.
+ */
+static struct snap_file *
+opened(const char *header)
+{
+	struct snap *s = snap_new();
+	struct snap_file *f;
+	struct stream st;
+	struct buf b = { 0 };
+
+	s->header = strdup(header);
+	assert_non_null(snap_add(s, 7));
+	testrec_text(&b, "thread", "7\n");
+	testrec_give(&b, snap_add(s, 8));
+	assert_non_null(snap_add(s, 9));
+	snap_bytes(s, &b);
+	stream_file(&st, b.data, b.len);
+	if ((f = snap_open(st.path)) == NULL)
+		fail_msg("%s", snap_errstr());
+	stream_close(&st);
+	buf_free(&b);
+	snap_free(s);
+	return f;
+}
+
+static void
+test_tasks(void **state)
+{
+	struct snap_file *f;
+	struct snap_task *p, *t;
+
+	(void)state;
+	f = opened("process snapshot 1700000000 a@b amd64 1 \"x\"");
+	assert_int_equal(snap_time(f), 1700000000);
+	assert_non_null(p = snap_process_next(f, NULL));
+	assert_int_equal(snap_task_id(p), 7);
+	assert_ptr_equal(snap_thread_next(p, NULL), p);
+	assert_non_null(t = snap_thread_next(p, p));
+	assert_int_equal(snap_task_id(t), 8);
+	assert_ptr_equal(snap_task_process(t), p);
+	assert_null(snap_thread_next(p, t));
+	assert_non_null(p = snap_process_next(f, p));
+	assert_int_equal(snap_task_id(p), 9);
+	assert_ptr_equal(snap_thread_next(p, NULL), p);
+	assert_null(snap_thread_next(p, p));
+	assert_null(snap_process_next(f, p));
+	snap_close(f);
+	f = opened("process snapshot");
+	assert_int_equal(snap_time(f), -1);
+	snap_close(f);
+	snap_close(NULL);
+}
+
+static void
+test_unwritten(void **state)
+{
+	struct snap_file *f = opened("process snapshot");
+
+	(void)state;
+	assert_int_equal(snap_save(f, "/no/such/file", 0, NULL, NULL), -1);
+	assert_contains(snap_errstr(), strerror(ENOENT));
+	assert_int_equal(snap_save(f, "/dev/full", 0, NULL, NULL), -1);
+	assert_contains(snap_errstr(), strerror(ENOSPC));
+	snap_close(f);
+	snap_capture_free(NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_unwritten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
