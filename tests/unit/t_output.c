@@ -265,6 +265,46 @@ test_directory(void **state)
 }
 
 /*
+ * In a directory like /tmp a name must be ours, of root, or of the owner of the
+ * directory.
+ */
+static void
+test_strange(void **state)
+{
+	static const struct {
+		uid_t	 dir, name;
+		bool	 accepted;
+	} t[] = {
+		{ 1234, 0, true }, { 1234, 1234, true },
+		{ 1234, 4321, false }, { 0, 4321, false }
+	};
+	size_t i;
+	int fd;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# not root\n");
+		return;
+	}
+	assert_int_equal(mkdir("sticky", 0700), 0);
+	assert_int_equal(mkdir("sticky/dir", 0755), 0);
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		assert_int_equal(chown("sticky/dir", t[i].name, 0), 0);
+		assert_int_equal(chown("sticky", t[i].dir, 0), 0);
+		assert_int_equal(chmod("sticky", 01777), 0);
+		fd = outname_opendir("sticky/dir", NULL);
+		assert_int_equal(fd != -1, t[i].accepted);
+		if (fd != -1)
+			close(fd);
+		else
+			assert_contains(snap_errstr(),
+			    "created by another user");
+	}
+	assert_int_equal(rmdir("sticky/dir"), 0);
+	assert_int_equal(rmdir("sticky"), 0);
+}
+
+/*
  * A descriptor must come from our parent: then it is not close-on-exec.
  */
 static void
@@ -755,6 +795,7 @@ main(void)
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_cannot),
 		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_inherited),
 		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_full),
