@@ -13,6 +13,7 @@ pool_own(struct pool *p, void *data)
 	if (data != NULL && VEC_ADD(p->v, p->n, data) == 0)
 		return data;
 	free(data);
+	p->failed = true;
 	return NULL;
 }
 

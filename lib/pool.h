@@ -10,6 +10,7 @@
 struct pool {
 	void		**v;	/* owned, as are its elements */
 	size_t		 n;
+	bool		 failed; /* memory has run out; pool_free() keeps it */
 };
 
 void		*pool_own(struct pool *p, void *data);

@@ -136,6 +136,9 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 	int rc;
 
 	rc = make_all(&m);
+	/* a text that is NULL for lack of memory counts as missing */
+	if (rc == 0 && (m.pool.failed || m.msgs.failed || m.texts.failed))
+		rc = errstr_set("out of memory");
 	if (rc == 0)
 		rc = makewhy_judge(&m);
 	if (o->need != NULL)

@@ -51,13 +51,9 @@ settings_read(struct settings *s, struct pool *p, const struct maketask *t,
     const char *file)
 {
 	char *line, *next, *value;
-	struct recfile f;
 
 	memset(s, 0, sizeof *s);
-	if (!linuxrec_find(&t->rec, file, &f))
-		return 0;
-	if ((next = pool_dup(p, f.data, f.len)) == NULL)
-		return -1;
+	next = words_text(p, &t->rec, file);
 	while ((line = strsep(&next, "\n")) != NULL) {
 		if ((value = strchr(line, ' ')) == NULL)
 			continue;

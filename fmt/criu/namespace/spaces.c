@@ -261,6 +261,5 @@ makespaces_write(struct criumake *m)
 		return 0;
 	uts.nodename = maketask_text(m->root, "hostname");
 	uts.domainname = maketask_text(m->root, "domainname");
-	return uts.nodename == NULL || uts.domainname == NULL ? -1 :
-	    make_message(m, CRIU_UTSNS, &uts.base, "utsns-%d.img", MADE_UTS);
+	return make_message(m, CRIU_UTSNS, &uts.base, "utsns-%d.img", MADE_UTS);
 }
