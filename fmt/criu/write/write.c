@@ -41,13 +41,14 @@ path_between(const char *base, const char *target)
 	}
 	for (same = i = 0; a[i] == b[i] && a[i] != '\0'; i++)
 		if (a[i] == '/')
-			same = i + 1;
+			same = i;
 	if ((a[i] == '\0' || a[i] == '/') && (b[i] == '\0' || b[i] == '/'))
-		same = b[i] == '\0' ? i : i + 1;
-	for (s = a + (same < strlen(a) ? same : strlen(a)); *s != '\0'; s++)
-		if (s == a + same || s[-1] == '/')
+		same = i;
+	/* both have a slash or their end at "same" */
+	for (s = a + same; *s != '\0'; s++)
+		if (*s == '/')
 			buf_puts(&up, "../");
-	buf_puts(&up, b + (same < strlen(b) ? same : strlen(b)));
+	buf_puts(&up, b + same + (b[same] == '/'));
 	return buf_text(&up);
 }
 
