@@ -426,6 +426,22 @@ test_twice(void **state)
 	stream_close(&in);
 }
 
+/*
+ * Images that are not completed are removed.
+ */
+static void
+test_cut(void **state)
+{
+	struct criuopts o = { 0 };
+
+	(void)state;
+	stream_begin();
+	memory(COPY1 + 7, 0, "abc");
+	stream.len -= 100;
+	assert_int_equal(move(&o), -1);
+	assert_false(has("early/pages-1.img"));
+}
+
 static void
 arm(bool on)
 {
@@ -478,6 +494,7 @@ main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_lazy),
 		cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_exhausted),
 	};
 

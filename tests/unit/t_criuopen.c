@@ -69,7 +69,8 @@ test_packet(void **state)
 		"type packet\nflags 2\nino 6\nbound 3 3 1\nframes 1 2 3 4 2\n",
 		"type packet\nflags 2\nino 7\nbound 3 3 1\nframes 1 2 3 4 4\n",
 		"type packet\nflags 2\nino 8\nbound 3 3 1\nframes 1 2 3 4 8\n",
-		"type packet\nflags 2\nino 9\nbound 3 3 1\nframes 1 2 3 4 10\n"
+		"type packet\nflags 2\nino 9\nbound 3 3 1\nframes 1 2 3 4 10\n",
+		"type packet\nflags 2\nino 10\nbound 3 3 1\nframes 1 2 3 4 1\n"
 	};
 	struct criuopts o = { 0 };
 	struct snap *s;
@@ -94,7 +95,7 @@ test_packet(void **state)
 	assert_memory_equal(inner(m, "6.16#0.3").p, "\1\2", 2);
 	assert_int_equal(inner(m, "6.16#1.3").n, 0);
 	NUMBERS(m, "6.18.1 6.18.7 6.19.1 6.19.7", 1, 7, 8, 14);
-	for (i = 1; i < 5; i++) {
+	for (i = 1; i < 6; i++) {
 		m = frame("files.img", i);
 		NUMBERS(m, "6.10 6.11 6.12 6.13", i == 1, i == 2, i == 3,
 		    i == 4);
