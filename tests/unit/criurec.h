@@ -1,7 +1,7 @@
 /*
  * CRIU images made of records: a record that is made by hand (criurec.c), and
- * images that are read by a decoder of its own (criuimg.c). A test that includes
- * this links with both.
+ * images that are read by a decoder of its own (criuimg.c). A test that
+ * includes this links with both.
  */
 #ifndef CRIUREC_H
 #define CRIUREC_H

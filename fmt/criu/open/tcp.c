@@ -45,8 +45,8 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return true if the file called name in the record of m->net lists rules of a
- * packet filter that drop or reject packets, or if memory runs out. Ignore rules
- * that lock connections.
+ * packet filter that drop or reject packets, or if memory runs out. Ignore
+ * rules that lock connections.
  */
 static bool
 has_drops(const struct criumake *m, const char *name)
