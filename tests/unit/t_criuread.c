@@ -463,7 +463,7 @@ test_packed(void **state)
 		image_free(s->proc[0]->mem);
 		s->proc[0]->mem = NULL;
 		m = memsource_new(s, 4, KB);
-		memset(m->data, 0, PAGE);
+		memset(m->data, 'x', PAGE);
 		rng_bytes(&r, m->data, n);
 		segment_add(s->proc[0], IMAGE_MEM, DATA, PAGE, &m->src, 0);
 		memcpy(b, m->data, PAGE);
