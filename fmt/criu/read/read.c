@@ -110,7 +110,8 @@ images_read(struct imgdir *images, const struct readopts *o)
 	    criuimg_each(images, "pstree.img", CRIU_PSTREE,
 	    &criu__pstree_entry__descriptor, criutask_process, &r) == 1 &&
 	    criuelf_carry(&r) == 0 && criushm_carry(&r) == 0)
-		rc = pack_all(&r);
+		rc = r.pool.failed ? errstr_set("out of memory") :
+		    pack_all(&r);
 	for (i = 0; i < r.ntask; i++)
 		criutask_free(r.task[i]);
 	criufiles_free(&r);
