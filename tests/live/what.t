@@ -75,8 +75,8 @@ is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
 is "$("$snapls" -n all.snap | wc -l)" 40 "-n: no headings and no totals"
 COLUMNS=60 "$tests/criu/onpty.py" out "$snapls" -o pid,command,exe,cwd all.snap
 is "$(tr -d '\r' <out | awk '/PID/ { print } NF == 0 || /^with/ { exit }
-    length > most { most = length } END { print most }' | tr -s ' ')" \
-    " PID COMMAND EXE CWD
+    length > most { most = length } END { print most }' | tr -s ' ' |
+    sed 's/^ //')" "PID COMMAND EXE CWD
 60" "lines fit the terminal: what is longest is cut"
 
 # names are UTF-8 in any locale, and what controls a terminal is not printed
