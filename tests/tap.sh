@@ -187,7 +187,9 @@ finish() {
 	    { [ "$count" -lt "$1" ] && is_root; }; then
 		ok 1 "as many tests as there are: $count, not ${1-told}"
 	fi
-	[ ! -s "$tmp/vain" ] || ok 1 "waited in vain: $(head -n 1 "$tmp/vain")"
+	# with sanitizers, some programs do not do what a test waits for
+	[ -n "${SANITIZED-}" ] || [ ! -s "$tmp/vain" ] ||
+	    ok 1 "waited in vain: $(head -n 1 "$tmp/vain")"
 	echo "1..$count"
 	exit $((failed > 0))
 }
