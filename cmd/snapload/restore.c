@@ -38,17 +38,26 @@ child_wait(pid_t pid)
 }
 
 /*
+ * Ignore the signals that ask us to end.
+ */
+static void
+ending_ignore(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof ending / sizeof *ending; i++)
+		signal(ending[i], SIG_IGN);
+}
+
+/*
  * In a new child process, run command with sh(1). It ignores the signals that
  * ask us to end.
  */
 static void __attribute__((noreturn))
 criu_exec(struct receiving *r, const char *command)
 {
-	size_t i;
-
 	/* criu ends by itself, when the action script fails */
-	for (i = 0; i < sizeof ending / sizeof *ending; i++)
-		signal(ending[i], SIG_IGN);
+	ending_ignore();
 	(void)dup2(r->null, STDIN_FILENO);
 	(void)dup2(r->null, STDOUT_FILENO);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -59,7 +68,7 @@ criu_exec(struct receiving *r, const char *command)
  * In a new child process, wait until this process ends, and then connect to
  * criu lazy-pages. If criu restore has not connected to it, criu lazy-pages
  * would wait forever; instead it finds that the connection ends. Otherwise it
- * accepts no other connection.
+ * accepts no other connection. Return 0, or -1 with errstr set.
  */
 static int
 lazy_watch(struct receiving *r)
@@ -68,7 +77,6 @@ lazy_watch(struct receiving *r)
 	    .sun_path = "lazy-pages.socket" };
 	int end[2];
 	pid_t pid;
-	size_t i;
 	char c;
 
 	if (pipe2(end, O_CLOEXEC) == -1)
@@ -79,9 +87,8 @@ lazy_watch(struct receiving *r)
 		close(end[0]);
 		return 0;
 	}
-	for (i = 0; i < sizeof ending / sizeof *ending; i++)
-		signal(ending[i], SIG_IGN);
-	/* other processes wait for the end of what else is open here */
+	ending_ignore();
+	/* close the connection and the pipes: their other ends wait for that */
 	(void)dup2(end[0], STDIN_FILENO);
 	(void)dup2(r->null, STDOUT_FILENO);
 	(void)dup2(r->null, STDERR_FILENO);
