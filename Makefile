@@ -104,8 +104,8 @@ haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
-	$(CC) $(CFLAGS) -pie -Wl,--as-needed $(LINK) $(LDFLAGS) -o $@ \
-	    $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(call pkgs,$(@F),--libs) $($(@F)_LIBS)
+	$(CC) $(CFLAGS) -pie -Wl,--as-needed $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	    $(filter %.a,$^) $(LIBS) $(call pkgs,$(@F),--libs) $($(@F)_LIBS)
 
 # Programs without shared libraries.  Their libxxhash does not choose vector
 # instructions at run time, so they are slower.
@@ -118,8 +118,8 @@ static: $(STATIC:%=$O/static/%)
 $(foreach p,$(STATIC),$(eval $O/static/$p: $(call progobj,$p)))
 $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -static-pie -s $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-	    $(STATICLIBS)
+	$(CC) $(CFLAGS) -static-pie -s $(LINK) $(LDFLAGS) -o $@ \
+	    $(filter %.o,$^) $(filter %.a,$^) $(STATICLIBS)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
     CPP += $$(call pkgs,$p,--cflags) $$(call haves,$p)))
