@@ -286,7 +286,6 @@ coming=$!
 staying=$!
 until_true grep -q "$name" "/proc/$staying/comm"
 bad=0
-n=$(often 20)
 for flag in "" -m -f -s; do
 	for ((i = 0; i < n; i++)); do
 		# shellcheck disable=SC2086 # a flag, or none

@@ -161,6 +161,7 @@ target "$targets/sharer" copy
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a copy shares nothing"
 unnoticed "$pid" "a copy: not noticed"
+
 # Another snap holds a stopped process for milliseconds.  It is stopped.
 target "$targets/anon"
 kill -STOP "$pid"
