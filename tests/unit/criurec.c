@@ -236,12 +236,10 @@ load(struct snap *s, struct criuopts *o)
 	struct criustat st = { 0 };
 	struct stream in;
 	struct buf b = { 0 };
-	char command[128];
 	int rc;
 
-	snprintf(command, sizeof command, "rm -rf %s", dir);
 	if (access(dir, F_OK) == 0)
-		assert_int_equal(system(command), 0);
+		assert_int_equal(shell("rm -rf %s", dir), 0);
 	*warned = '\0';
 	o->warn = note_warning;
 	snap_bytes(s, &b);
@@ -272,6 +270,41 @@ load_one(struct criuopts *o)
 	return load(s, o);
 }
 
+/*
+ * Begin the record of process 7 with the n files, on descriptors from 3 on.
+ */
+void
+open_record(const char *const *file, size_t n)
+{
+	char list[512], name[32];
+	size_t i, k;
+
+	process_record(7);
+	for (i = k = 0; i < n; i++) {
+		snprintf(name, sizeof name, "file/%zu", i + 1);
+		set(name, file[i]);
+		k += (size_t)snprintf(list + k, sizeof list - k, "%zu %zu\n",
+		    i + 3, i + 1);
+	}
+	list[k] = '\0';
+	set("files", list);
+}
+
+/*
+ * Write the images of one process in the cgroups in, with the record told of
+ * their directories.
+ */
+int
+load_cgroups(unsigned int mode, const char *in, const char *told)
+{
+	struct criuopts o = { .cgroups = mode, .note = note_warning };
+
+	process_record(7);
+	set("cgroup", in);
+	set("cgroups/directories", told);
+	return load_one(&o);
+}
+
 int
 records_setup(void **state)
 {
@@ -287,9 +320,6 @@ records_setup(void **state)
 int
 records_teardown(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", top);
-	return system(command);
+	return shell("rm -rf %s", top);
 }

@@ -56,6 +56,8 @@ void		 put64(uint8_t *, uint64_t);
 void		 set_regs(uint64_t, uint64_t, uint64_t);
 void		 thread_record(int);
 void		 process_record(int);
+void		 open_record(const char *const *, size_t);
+#define OPEN_RECORD(v) open_record(v, sizeof(v) / sizeof *(v))
 struct snap	*begin(void);
 struct proc	*finish(struct snap *, uint64_t);
 struct proc	*finish_with(struct snap *, uint64_t, struct file *, size_t);
@@ -66,6 +68,7 @@ struct proc	*finish_with(struct snap *, uint64_t, struct file *, size_t);
 void		 note_warning(void *, const char *);
 int		 load(struct snap *, struct criuopts *);
 int		 load_one(struct criuopts *);
+int		 load_cgroups(unsigned int, const char *, const char *);
 
 /*
  * They are read.

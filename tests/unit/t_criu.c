@@ -35,21 +35,6 @@ note_warning(void *arg, const char *text)
 }
 
 /*
- * Run a command with %s for the directory of this test.
- */
-static int __attribute__((format(printf, 1, 2)))
-run(const char *fmt, ...)
-{
-	char command[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(command, sizeof command, fmt, ap);
-	va_end(ap);
-	return system(command);
-}
-
-/*
  * The directory of a case: setup made all.
  */
 static const char *
@@ -483,7 +468,7 @@ to_images(struct snap *s, bool pipe, const char *dir, const char *parent,
 static void
 assert_same(const char *a, const char *b)
 {
-	assert_int_equal(run("PYTHONDONTWRITEBYTECODE=1 python3 "
+	assert_int_equal(shell("PYTHONDONTWRITEBYTECODE=1 python3 "
 	    "tests/criu/criuasm.py same %s %s", a, b), 0);
 }
 
@@ -655,7 +640,7 @@ test_parent(void **state)
 	snprintf(one, sizeof one, "%s/one", top);
 	snprintf(two, sizeof two, "%s/deep/two", top);
 	snprintf(three, sizeof three, "%s/three", top);
-	assert_int_equal(run("mkdir %s/deep", top), 0);
+	assert_int_equal(shell("mkdir %s/deep", top), 0);
 	s = read_dir(make("both"));
 	assert_int_equal(to_images(s, true, one, NULL, &st), 0);
 	assert_int_equal(to_images(s, true, two, one, &st), 0);
@@ -813,14 +798,14 @@ test_directory(void **state)
 	s = read_dir(make("both"));
 	snprintf(dir, sizeof dir, "%s/both.f", top);
 	snprintf(file, sizeof file, "%s/stale.img", dir);
-	assert_int_equal(run("mkdir %s && echo x >%s && echo y >%s/kept && "
+	assert_int_equal(shell("mkdir %s && echo x >%s && echo y >%s/kept && "
 	    "ln -s /no/such %s/parent", dir, file, dir, dir), 0);
 	assert_int_equal(to_images(s, false, dir, NULL, &st), -1);
 	assert_contains(snap_errstr(), "/both.f: directory is not empty; "
 	    "use -O to write into it");
 	assert_int_equal(images_write(make("both"), dir, &o, &st), 0);
 	assert_int_equal(access(file, F_OK), -1);
-	assert_int_equal(run("rm %s/kept", dir), 0);
+	assert_int_equal(shell("rm %s/kept", dir), 0);
 	assert_same(make("both"), dir);
 	o.parent = dir;
 	assert_int_equal(images_write(make("both"), dir, &o, &st), -1);
@@ -865,7 +850,7 @@ test_hand(void **state)
 	(void)state;
 	assert_true(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
 	assert_int_equal(stat(exe, &st), 0);
-	assert_int_equal(run("PYTHONDONTWRITEBYTECODE=1 python3 "
+	assert_int_equal(shell("PYTHONDONTWRITEBYTECODE=1 python3 "
 	    "tests/criu/criuasm.py elf %s %s/hand %s/other", exe, top, top),
 	    0);
 	s = read_dir(make("hand"));
@@ -895,7 +880,7 @@ setup(void **state)
 	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (mkdtemp(top) == NULL)
 		return -1;
-	return run("PYTHONDONTWRITEBYTECODE=1 python3 tests/criu/criuasm.py "
+	return shell("PYTHONDONTWRITEBYTECODE=1 python3 tests/criu/criuasm.py "
 	    "all %s", top) == 0 ? 0 : -1;
 }
 
@@ -903,7 +888,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	return run("rm -rf %s", top);
+	return shell("rm -rf %s", top);
 }
 
 int

@@ -14,28 +14,6 @@
 #define MAPPING	"400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
 
 /*
- * Begin the record of process 7 with the n files, on descriptors from 3 on.
- */
-static void
-files_record(const char *const *file, size_t n)
-{
-	char list[512], name[16];
-	size_t i, k;
-
-	process_record(7);
-	for (i = k = 0; i < n; i++) {
-		snprintf(name, sizeof name, "file/%zu", i + 1);
-		set(name, file[i]);
-		k += (size_t)snprintf(list + k, sizeof list - k, "%zu %zu\n",
-		    i + 3, i + 1);
-	}
-	list[k] = '\0';
-	set("files", list);
-}
-
-#define FILES_RECORD(v) files_record(v, sizeof(v) / sizeof *(v))
-
-/*
  * Add to s an embedded file of kb kilobytes of byte c. record has names of
  * files of its record, and their texts.
  */
@@ -94,7 +72,7 @@ test_deleted(void **state)
 	struct part m;
 
 	(void)state;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	set("cwd", "/t/w (deleted)");
 	set("cwd-deleted", "40711 08:01 66 1 2 3000000000 4000001000\n");
 	s = begin();
@@ -237,7 +215,7 @@ test_mapped(void **state)
 	assert_int_equal(load_mapped(&o, PRIVATE "/t/a\\012b", false, NULL, 0),
 	    0);
 	assert_text(frame("files.img", 1), "3.6", "/t/a\nb");
-	FILES_RECORD(other);
+	OPEN_RECORD(other);
 	assert_int_equal(load_mapped(&o, PRIVATE "/t/m (deleted)", false, NULL,
 	    0), 0);
 	m = frame("files.img", 3);

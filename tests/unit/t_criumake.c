@@ -2046,20 +2046,6 @@ test_trees(void **state)
 }
 
 /*
- * One process in these cgroups, of which the record tells this.
- */
-static int
-load_cgroups(unsigned int mode, const char *in, const char *told)
-{
-	struct criuopts o = { .cgroups = mode, .note = note_warning };
-
-	process_record(7);
-	set("cgroup", in);
-	set("cgroups/directories", told);
-	return load_one(&o);
-}
-
-/*
  * The sets of processes, and the hierarchies with their cgroups: the lower ones
  * within the upper ones.
  */

@@ -26,28 +26,6 @@
 		"mode 100644\n"
 #define MAPPING	"400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
 
-/*
- * Begin the record of process 7 with the n files, on descriptors from 3 on.
- */
-static void
-files_record(const char *const *file, size_t n)
-{
-	char list[512], name[16];
-	size_t i, k;
-
-	process_record(7);
-	for (i = k = 0; i < n; i++) {
-		snprintf(name, sizeof name, "file/%zu", i + 1);
-		set(name, file[i]);
-		k += (size_t)snprintf(list + k, sizeof list - k, "%zu %zu\n",
-		    i + 3, i + 1);
-	}
-	list[k] = '\0';
-	set("files", list);
-}
-
-#define FILES_RECORD(v) files_record(v, sizeof(v) / sizeof *(v))
-
 static void
 load_files(struct criuopts *o)
 {
@@ -80,7 +58,7 @@ test_packet(void **state)
 	int k;
 
 	(void)state;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	set("maps", MAPPING
 	    "500000-501000 rw-s 00000000 00:09 5 socket:[5]\n");
 	set("smaps", "");
@@ -155,7 +133,7 @@ test_terminals(void **state)
 	size_t i;
 
 	(void)state;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	load_files(&o);
 	assert_string_equal(warned, "");
 	assert_int_equal(need, CRIU_MADE);
@@ -205,7 +183,7 @@ test_unix(void **state)
 	size_t i;
 
 	(void)state;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	set("socket/11", "5\nhello");
 	load_files(&o);
 	assert_string_equal(warned, "process 7, descriptor 7: is connected to "
@@ -295,7 +273,7 @@ test_others(void **state)
 	struct part m;
 
 	(void)state;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	set("ns/net", "net:[5]");
 	set("ns/uts", "uts:[6]");
 	load_files(&o);
@@ -353,7 +331,7 @@ try_files(void *arg)
 	size_t n;
 
 	(void)arg;
-	FILES_RECORD(file);
+	OPEN_RECORD(file);
 	if (load_one(&o) == -1)
 		return -1;
 	assert_string_equal(warned, "process 7, descriptor 3: the rings of a "

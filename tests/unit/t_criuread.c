@@ -14,24 +14,11 @@
 #include <sys/sysmacros.h>
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MAX_DIRS = 256 };	/* directories that may be stacked */
-
-static int __attribute__((format(printf, 1, 2)))
-run(const char *fmt, ...)
-{
-	char command[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(command, sizeof command, fmt, ap);
-	va_end(ap);
-	return system(command);
-}
 
 /*
  * Return a snapshot of process 7. Each character of pages is a kilobyte of its
@@ -319,7 +306,7 @@ test_parents(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(run("mkdir -p %s/deep %s/other %s/a", top, top, top),
+	assert_int_equal(shell("mkdir -p %s/deep %s/other %s/a", top, top, top),
 	    0);
 	assert_int_equal(write_upon("one", "abcdefgh", NULL, false), 0);
 	assert_int_equal(write_upon("a/old", "abcdefgh", NULL, false), 0);
@@ -376,7 +363,7 @@ test_depth(void **state)
 	(void)state;
 	assert_int_equal(write_upon("s0", "abcdefgh", NULL, false), 0);
 	assert_int_equal(write_upon("s", "abcdefgh", "s0", false), 0);
-	assert_int_equal(run("cd %s && mkdir st && mv s0 st/0 && mv s st/255 "
+	assert_int_equal(shell("cd %s && mkdir st && mv s0 st/0 && mv s st/255 "
 	    "&& for i in $(seq 1 254) 256; do cp -R st/255 st/$i; ln -sfn "
 	    "../$((i - 1)) st/$i/parent; done; ln -sfn ../254 st/255/parent",
 	    top), 0);
@@ -384,7 +371,8 @@ test_depth(void **state)
 		snprintf(path, sizeof path, "%s/st/%d%s", top, MAX_DIRS - 1 +
 		    i % 2, i < 2 ? "" : ".tar");
 		if (i >= 2)
-			assert_int_equal(run("cd %s/st && mv %d checkpoint && "
+			assert_int_equal(shell("cd %s/st && "
+			    "mv %d checkpoint && "
 			    "tar -cf %s --exclude='*.tar' . && mv checkpoint "
 			    "%d", top, MAX_DIRS - 1 + i % 2, path,
 			    MAX_DIRS - 1 + i % 2), 0);
@@ -502,7 +490,7 @@ try_upon(void *arg)
 {
 	char path[PATH_MAX];
 
-	assert_int_equal(run("rm -rf %s/full", top), 0);
+	assert_int_equal(shell("rm -rf %s/full", top), 0);
 	if (write_upon("full", "abcdefghABCDijkl", "e0", arg != NULL) == -1)
 		return -1;
 	on_write = NULL;
@@ -523,8 +511,8 @@ test_exhausted(void **state)
 	(void)state;
 	assert_int_equal(write_upon("e0", "abcdefgh0000ijkl", NULL, false), 0);
 	assert_int_equal(write_upon("e1", "abcdefghABCDijkl", "e0", false), 0);
-	assert_int_equal(run("cd %s && mkdir ar && cp -R e0 ar/e0 && cp -R e1 "
-	    "ar/checkpoint && tar -C ar -cf e.tar .", top), 0);
+	assert_int_equal(shell("cd %s && mkdir ar && cp -R e0 ar/e0 && "
+	    "cp -R e1 ar/checkpoint && tar -C ar -cf e.tar .", top), 0);
 	on_write = arm;
 	snprintf(path, sizeof path, "%s/e1", top);
 	each_failure(try_read, path);

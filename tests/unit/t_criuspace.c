@@ -124,17 +124,6 @@ test_users(void **state)
 	assert_contains(warned, "the root of its mount namespace is not in");
 }
 
-static int
-load_cgroups(unsigned int mode, const char *in, const char *told)
-{
-	struct criuopts o = { .cgroups = mode, .note = note_warning };
-
-	process_record(7);
-	set("cgroup", in);
-	set("cgroups/directories", told);
-	return load_one(&o);
-}
-
 /*
  * Which properties are written: not those that a new cgroup has.
  */

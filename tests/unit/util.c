@@ -581,3 +581,15 @@ images_write(const char *path, const char *dir, struct criuopts *o,
 	snap_free(s);
 	return rc;
 }
+
+int
+shell(const char *fmt, ...)
+{
+	char command[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(command, sizeof command, fmt, ap);
+	va_end(ap);
+	return system(command);
+}

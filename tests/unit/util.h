@@ -39,6 +39,11 @@ void		 rng_bytes(struct rng *, void *, size_t);
 int		 timeout(int);
 
 /*
+ * Run a command with system(3), whose result it returns.
+ */
+int		 shell(const char *, ...) __attribute__((format(printf, 1, 2)));
+
+/*
  * Skip the test that runs, and say why, which tests/one makes part of its line.
  */
 #define skip_because(why) do {						\
