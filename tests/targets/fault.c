@@ -130,10 +130,18 @@ thread_find(pid_t tid)
 	return unused;
 }
 
+/*
+ * Let thread t run until it begins or ends a call, or, if the fault cannot be
+ * in its calls, until another event.
+ */
 static void
 go_on(const struct thread *t, long sig)
 {
-	(void)ptrace(PTRACE_SYSCALL, t->tid, NULL, (void *)sig);
+	bool watched = fault.role == '-' || t->result != 0 || t->late ||
+	    (t->role == fault.role && seen < fault.n);
+
+	(void)ptrace(watched ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, NULL,
+	    (void *)sig);
 }
 
 /*
