@@ -176,10 +176,14 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 			return errstr_set("%s: the name of a file in it "
 			    "contains a newline, which a snapshot cannot hold",
 			    r->dir);
-		if (criudir_slurp(r, v->name, &b) == -1 ||
-		    (strcmp(v->name, "inventory.img") == 0 &&
-		    inventory_pack(&b, 0) == -1) ||
-		    criudir_keep(rec, v->name, &b) == -1)
+		if (criudir_slurp(r, v->name, &b) == -1)
+			return -1;
+		if (strcmp(v->name, "inventory.img") == 0 &&
+		    inventory_pack(&b, 0) == -1) {
+			buf_free(&b);
+			return -1;
+		}
+		if (criudir_keep(rec, v->name, &b) == -1)
 			return -1;
 	}
 	return 0;
