@@ -31,7 +31,7 @@ process() {
 }
 
 for mode in -z -v -s; do
-	target "$targets/sweep" 2
+	target "$targets/sweep" 1
 	snap "$mode" -i 0.3 -N 3 -o "$tmp/series" "$pid"
 	is "$rc" 0 "$mode: taken"
 	unnoticed "$pid" "$mode: not noticed"
@@ -231,18 +231,21 @@ is $early 1 '-z: no moment is whole'
 target "$targets/sweep" 32
 for with in -v -v -v -z -z; do
 	rm -f "$tmp/series"
+	kill -CONT "$pid"
 	"$BUILD/snap" $with -i 0.02 -o "$tmp/series" "$pid" 2>/dev/null &
 	killed=$!
 	until_true has "$tmp/series" 2
 	sleep "0.$((RANDOM % 900 + 100))"
 	kill -KILL $killed
 	wait $killed 2>/dev/null
+	kill -STOP "$pid"	# it is busy
 	n=$("$BUILD/snapls" -n "$tmp/series" 2>/dev/null | wc -l)
 	one "$tmp/series" last 2>"$tmp/out"
 	one_instant "$with: killed after $n moments: the last is of one instant"
 	one "$tmp/series" first 2>"$tmp/out"
 	one_instant "$with: killed after $n moments: the first is of one instant"
 done
+kill -CONT "$pid"
 unnoticed "$pid" 'killed: not noticed'
 
 # Processes begin, execute another program, and end, while the file is read.
@@ -353,17 +356,19 @@ ends after N moments: nothing to take a snapshot of" "ended${with:+, with $with}
 done
 
 # The disk is full in the middle of a moment: the file ends with the one before.
-target "$targets/sweep" 8
+target "$targets/sweep" 4
 mkdir "$tmp/small"
 for with in -s -z; do
-	size=2m
-	[ $with = -z ] || size=40m
+	size=1792k
+	[ $with = -z ] || size=10m
 	if ! mount -t tmpfs -o size=$size none "$tmp/small" 2>/dev/null; then
 		skip "$with: a full disk" 'mount(8) is not permitted' \
 		    "$([ $with = -z ] && echo 4 || echo 5)"
 		continue
 	fi
+	kill -CONT "$pid"
 	snap $with -i 0.1 -o "$tmp/small/series" "$pid"
+	kill -STOP "$pid"
 	n=$("$BUILD/snapls" -n "$tmp/small/series" | wc -l)
 	[ "$n" -gt 1 ]
 	ok $? "$with: a full disk: $n moments"
@@ -378,6 +383,7 @@ TMP/small/series: write: No space left on device" \
 	one_instant "$with: a full disk: the last moment is of one instant"
 	umount "$tmp/small"
 done
+kill -CONT "$pid"
 unnoticed "$pid" 'a full disk: not noticed'
 
 # The file reaches its limit in the trailer of a moment, after its mark.

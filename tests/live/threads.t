@@ -35,6 +35,7 @@ unnoticed "$pid" "threads that come and go: not noticed"
 # What only a thread can tell is that of the stop: those that change it know in
 # memory which it is.
 target "$targets/altstack"
+n=$(often 5)
 bad=0
 for ((i = 0; i < n; i++)); do
 	flags=-s
