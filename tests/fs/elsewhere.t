@@ -97,6 +97,7 @@ target "$targets/threads"
 elsewhere "C threads"
 same "C threads: eu-stack says the same elsewhere" "$tmp/live.eu" \
     "$tmp/there.eu"
+kill "$pid"	# its threads are busy
 target python3 -c '
 import sys, threading
 kept = {i: str(i) * 50 for i in range(5000)}

@@ -32,6 +32,7 @@ target "$targets/queues"
 both "sockets in which something waits" -r
 target "$targets/threads"
 both "threads" -r
+kill "$pid"	# its threads are busy
 if is_root && [ -w /dev/fuse ]; then
 	mkdir "$tmp/mnt"
 	target "$targets/served" "$tmp/mnt" ELF touch passed dir

@@ -58,6 +58,7 @@ round gcore "$targets/threads" "$tmp/core.$pid" "$pid"
 is "$(timeout 60 "$BUILD/snapcore" -r - <"$tmp/core.$pid" | cmp - "$tmp/snap")" \
     '' 'gcore: the same by way of standard input'
 rm -f "$tmp/core.$pid"
+kill "$pid"	# its threads are busy
 
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in

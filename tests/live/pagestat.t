@@ -83,6 +83,7 @@ target "$targets/threads"
 threads=("/proc/$pid/task"/*)
 "$pagestat" "$pid" "${threads[@]##*/}" >"$tmp/out"
 is "$? $(wc -l <"$tmp/out")" "0 2" "by its threads, none twice"
+kill "$pid"	# its threads are busy
 
 # What a pair shares: by page tables, by the mappings of both, and by how
 # many pages were there to be shared.

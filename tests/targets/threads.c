@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 64, BUSY = 4 };
+enum { THREADS = 64, BUSY = 2 };
 
 static atomic_long count[THREADS];
 static atomic_int started;
