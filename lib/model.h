@@ -1,6 +1,6 @@
 /*
- * Functions that make and change the model (snap.h): images from runs of pages,
- * sources of bytes, processes and embedded files.
+ * Functions that make and change the model (library.h): images from runs of
+ * pages, sources of bytes, processes and embedded files.
  */
 #ifndef MODEL_H
 #define MODEL_H

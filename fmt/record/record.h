@@ -1,7 +1,7 @@
 /*
  * The Linux record, a small archive of named files that is stored as the proc
- * record of a process: the functions for rooms above this one. snap.h has the
- * functions for programs.
+ * record of a process: the functions for rooms above this one. library.h has
+ * the functions for programs.
  */
 #ifndef RECORD_H
 #define RECORD_H

@@ -2,7 +2,7 @@
  * Shared declarations of confinement: confine.c (the needs of a program),
  * caps.c (capabilities), landlock.c (files), callfilter.c (system calls), and
  * helperjob.c (the process that acts for the confined program; requests are in
- * io/helper.c). Programs call the functions of confine.c in snap.h.
+ * io/helper.c). Programs call the functions of confine.c in library.h.
  */
 #ifndef CONFINE_H
 #define CONFINE_H

@@ -27,7 +27,7 @@ void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
 void		 regs_forget(struct lthread *t);
 
-/* seize.c: one thread and its system call */
+/* seize.c: interrupt a thread, see whether it has stopped, release it */
 struct seencall	 call_look(pid_t pid, pid_t tid);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
