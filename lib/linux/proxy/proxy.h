@@ -11,7 +11,8 @@
 /*
  * CALLS IN THE STOP: what the tracing process may call while threads are
  * stopped (tests/live/calls.t). Each call returns without help from outside,
- * waits for a proxy, for as long as -t says, or is a short sleep. Files are the
+ * waits for a proxy, for as long as -t says, or is a short sleep. With -s and
+ * -k, write(2) also waits for the reader of the output. Files are the
  * kernel's, or on local file systems. Others that are reached through /proc/PID
  * are opened by a proxy (file/target.c), and it reads files of /proc that may
  * block (proc/read.c). A path must begin with a word of the line "paths", where
