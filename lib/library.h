@@ -892,6 +892,7 @@ bool		 live_incomplete(const struct live *l);
 void		 live_warnmissed(struct live *l);
 bool		 live_lost(const struct live *l);
 void		 live_free(struct live *l);
+size_t		 late_release(void);
 char		*live_header(const char *cputype);
 
 /*

@@ -25,7 +25,7 @@ boottime(void)
 /*
  * Wait until the clock that also counts while the system sleeps shows *due, in
  * nanoseconds, and set *due to the time of the moment after that. A moment that
- * is late does not make the next one late.
+ * is late does not make the next one late. Release threads that stop only now.
  */
 static void
 series_wait(uint64_t *due, uint64_t every)
@@ -33,6 +33,8 @@ series_wait(uint64_t *due, uint64_t every)
 	struct timespec ts;
 	uint64_t now;
 
+	while (late_release() > 0 && boottime() < *due)
+		nap_us(10000);
 	ts.tv_sec = (time_t)(*due / 1000000000);
 	ts.tv_nsec = (long)(*due % 1000000000);
 	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
@@ -102,7 +104,11 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 		return -1;
 	say_hold();
 	rc = live_stop(k->live);
-	return rc == -1 ? -1 : moment_write(k, n, none);
+	if (rc == -1 || moment_write(k, n, none) == 0)
+		return rc;
+	/* before any message: who reads it may be stopped */
+	live_thaw(k->live);
+	return -1;
 }
 
 /*

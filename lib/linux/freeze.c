@@ -341,17 +341,18 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true if a cgroup is captured and more than COMING_MS have passed since
- * start, a time of now_ms(). Then also warn the user that processes keep
- * entering the cgroup. Call this while new processes appear: stopped processes
- * create none, but other processes may move some into the cgroup.
+ * Return true if more than COMING_MS have passed since start, a time of
+ * now_ms(), and round r has left no process for later. Then also warn the user
+ * that new processes keep appearing. Call this while they do: stopped processes
+ * create none, but other processes may move some into the cgroup, and a parent
+ * that may not be stopped may create some.
  */
 static bool
-live_overrun(struct live *l, uint64_t start)
+live_overrun(const struct round *r, uint64_t start)
 {
-	if (l->cgroups == NULL || now_ms() - start <= COMING_MS)
+	if (r->waits || now_ms() - start <= COMING_MS)
 		return false;
-	live_warn(l, "processes keep entering the cgroup: the last ones "
+	live_warn(r->live, "new processes keep appearing: the last ones "
 	    "are left out");
 	return true;
 }
@@ -378,7 +379,7 @@ live_stop(struct live *l)
 		live_boost(l);
 	start = now_ms();
 	live_halt(l);
-	for (r.grew = true; rc == 0 && r.grew && !live_overrun(l, start);) {
+	for (r.grew = true; rc == 0 && r.grew && !live_overrun(&r, start);) {
 		(void)step_begin(&l->steps, STEP_STOP);
 		rc = live_round(&r);
 		live_halt(l);

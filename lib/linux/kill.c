@@ -139,6 +139,8 @@ live_kill(struct live *l)
 	int n = 0;
 
 	take_finish(l);
+	/* the time limit of the stop may be used up */
+	proxy_hold(false);
 	tcpunlock_repair();
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
@@ -150,12 +152,10 @@ live_kill(struct live *l)
 		TAILQ_FOREACH(p, &l->procs, entry)
 			if (threads_poll(p, NULL) > 0)
 				last = p;
-		if (last == NULL) {
-			tcphold_end(l, true);
-			return n;
-		}
-		if (now_ms() - start > ENDING_MS)
-			return errstr_set("process %d was killed, but has not "
-			    "ended yet", last->pid);
+		if (last == NULL || now_ms() - start > ENDING_MS)
+			break;
 	}
+	tcphold_end(l, true);
+	return last == NULL ? n : errstr_set("process %d was killed, but has "
+	    "not ended yet", last->pid);
 }

@@ -355,6 +355,16 @@ time.sleep(1000)'
 ends after N moments: nothing to take a snapshot of" "ended${with:+, with $with}"
 done
 
+# A thread that stops only after a moment does not wait for the next one.
+target "$targets/vforker"
+rm -f "$tmp/series"
+"$BUILD/snap" -i 600 -o "$tmp/series" "$pid" 2>"$tmp/err" &
+taken=$!
+until_true has "$tmp/series" 1
+unnoticed "$pid" 'a thread that stops late goes on'
+kill $taken
+wait $taken 2>/dev/null
+
 # The disk is full in the middle of a moment: the file ends with the one before.
 target "$targets/sweep" 4
 mkdir "$tmp/small"
@@ -430,4 +440,4 @@ are 1 to 1" 'images of criu'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
     'procmap without a snapshot'
-finish 129
+finish 130

@@ -35,6 +35,7 @@ static const char guard_name[] = "snap-guard";
 static void
 pairs_try(struct guard *g)
 {
+	bool kept;
 	pid_t pid;
 
 	for (g->at = 0; g->at < g->n;) {
@@ -43,10 +44,11 @@ pairs_try(struct guard *g)
 				continue;
 			continue;
 		}
-		while (g->at < g->n && !pair_try(&g->v[g->at++]) && pid == 0)
-			continue;
-		if (pid == 0)
-			_exit(0);
+		do {		/* here if fork(2) failed */
+			kept = pair_try(&g->v[g->at++]);
+		} while (pid == 0 && !kept && g->at < g->n);
+		if (pid == 0 || kept)
+			_exit(pid == 0 ? 0 : 1);
 	}
 }
 

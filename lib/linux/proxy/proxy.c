@@ -123,16 +123,18 @@ proxy_boost(bool realtime)
 }
 
 /*
- * Run as proxy p, a child of process parent. Only the socket sock stays open.
+ * Run as proxy p, a child of process parent. first is true if its first thread
+ * called fork(2): PR_SET_PDEATHSIG kills us when that thread ends, but other
+ * threads end earlier than the process. Only the socket sock stays open.
  * The default action of SIGCHLD is restored, because our caller may ignore that
  * signal.
  */
 static void __attribute__((noreturn))
-lane_main(const struct lane *p, int sock, pid_t parent)
+lane_main(const struct lane *p, int sock, pid_t parent, bool first)
 {
 	struct rlimit rl;
 
-	if (!lane_undoes(p))
+	if (!lane_undoes(p) && first)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "snap-proxy");
 	/* a session would also be a scheduling group, see sched(7), and
@@ -158,7 +160,8 @@ lane_main(const struct lane *p, int sock, pid_t parent)
 int
 lane_fork(struct lane *p)
 {
-	pid_t us = getpid();
+	const pid_t us = getpid();
+	const bool first = gettid() == us;
 	sigset_t all, old;
 	int fd[2];
 
@@ -167,7 +170,7 @@ lane_fork(struct lane *p)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((p->pid = fork()) == 0)
-		lane_main(p, fd[1], us);
+		lane_main(p, fd[1], us, first);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	close(fd[1]);
 	if (p->pid == -1) {

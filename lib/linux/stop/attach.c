@@ -48,8 +48,8 @@ attach_timed(pid_t tid)
 {
 	volatile int rc = -1, e = ETIMEDOUT;
 
-	attaching = 1;
 	if (sigsetjmp(late, 0) == 0) {
+		attaching = 1;
 		rc = (int)ptrace(PTRACE_SEIZE, tid, NULL, NULL);
 		e = errno;
 	}
@@ -67,8 +67,9 @@ attach(pid_t tid)
 {
 	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID,
 	    .sigev_signo = SIGALRM };
-	const struct itimerspec it = { .it_value = {
-	    .tv_nsec = SEIZE_MS * 1000000 } };
+	/* again and again: it may expire before attach_timed() is ready */
+	const struct timespec ms = { .tv_nsec = SEIZE_MS * 1000000 };
+	const struct itimerspec it = { .it_value = ms, .it_interval = ms };
 	/* the jump out of the handler leaves the signal mask as it is */
 	const struct sigaction sa = { .sa_handler = on_late,
 	    .sa_flags = SA_NODEFER };
@@ -156,6 +157,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 		return 0;
 	/* after execve(2) a thread that we trace may have this ID */
 	if (seize_patiently(p, t->tid, &tracer) == 0 || tracer == gettid()) {
+		late_forget(t->tid);
 		t->hold = HOLD_SEIZED;
 		return t->tid == p->pid ? mem_refused(p->pid) : 0;
 	}

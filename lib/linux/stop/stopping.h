@@ -14,6 +14,9 @@ int		 file_unpack(struct file *f);
 /* regs.c: facts that ptrace(2) gives about a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 
+/* threads.c: threads that did not stop in time */
+void		 late_forget(pid_t tid);
+
 /* seize.c */
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
 void		 thread_relook(struct lproc *p, struct lthread *t);
