@@ -122,6 +122,10 @@ far_byte(struct far *f, char *c, uint64_t heard)
 	ssize_t n;
 
 	for (;;) {
+		/* before the time is compared: we may have been suspended */
+		if (poll(&p, 1, 500) > 0 &&
+		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
+			return n == 1;
 		if ((f->ending || heard != 0) &&
 		    now_ms() - heard > SILENCE_MS) {
 			far_fail(f, "--to: the command is silent for more "
@@ -129,9 +133,6 @@ far_byte(struct far *f, char *c, uint64_t heard)
 			(void)kill(f->pid, SIGKILL);
 			return false;
 		}
-		if (poll(&p, 1, 500) > 0 &&
-		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
-			return n == 1;
 	}
 }
 

@@ -215,7 +215,7 @@ move_far(struct live *l, struct output *o, struct far *f)
 	signals_hold(&old);
 	rc = move_go(l, f);
 	/* otherwise a signal must not end us before the messages are printed */
-	if (rc == 0 || !far_went(f))
+	if (!far_went(f))
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
@@ -247,8 +247,10 @@ move_end(struct live *l, struct output **out, struct far *f)
 		if ((rc = output_commit(o)) == -1)
 			errstr_wrap("no process killed");
 	}
+	/* once they are killed, a signal must not end us before the messages
+	   are printed */
 	if (rc == 0)
-		rc = live_kill(l) == -1 ? -1 : 0;
+		return live_kill(l) == -1 ? -1 : 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

@@ -133,21 +133,19 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return how many bytes snapshots may still take on the disk of the current
- * directory. From the free bytes subtract those that c keeps free and those
- * that others reserve. Return 0 if this is unknown.
+ * Return how many bytes snapshots may still take on the disk that st describes,
+ * from which freed bytes of files were removed since. From the free bytes
+ * subtract those that c keeps free and those that others reserve.
  */
 static uint64_t
-disk_room(const struct config *c, const struct reserved *others)
+disk_room(const struct config *c, const struct reserved *others,
+    const struct statvfs *st, uint64_t freed)
 {
-	struct statvfs st;
 	uint64_t room, keep;
 
-	if (statvfs(".", &st) == -1)
-		return 0;
-	room = (uint64_t)st.f_bavail * st.f_frsize;
+	room = (uint64_t)st->f_bavail * st->f_frsize + freed;
 	keep = c->free.percent == 0 ? c->free.bytes :
-	    (uint64_t)st.f_blocks / 100 * c->free.percent * st.f_frsize;
+	    (uint64_t)st->f_blocks / 100 * c->free.percent * st->f_frsize;
 	if (__builtin_add_overflow(keep, others->disk, &keep))
 		return 0;
 	return room > keep ? room - keep : 0;
@@ -161,15 +159,17 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove the snapshot of k from the current directory. If this fails, the size
- * of the snapshot still counts.
+ * Remove the snapshot of k from the current directory, and add its size to
+ * *freed. If this fails, the size of the snapshot still counts.
  */
 static void
-crash_remove(struct crash *k)
+crash_remove(struct crash *k, uint64_t *freed)
 {
 	k->gone = true;
-	if (unlink(k->id) == 0)
-		k->size = 0;
+	if (unlink(k->id) == -1)
+		return;
+	*freed += k->size;
+	k->size = 0;
 }
 
 static uint64_t
@@ -260,26 +260,32 @@ store_room(const struct config *c, struct crashes *l, uint64_t uid,
     uint64_t need, const struct reserved *others, uint64_t *disk)
 {
 	const uint64_t want = need < c->bytes / 2 ? need : c->bytes / 2;
-	uint64_t sum, n;
+	uint64_t sum, n, freed = 0;
+	struct statvfs st;
 	size_t i;
 	bool helps;
 
+	/* once: a file system such as btrfs shows freed space only later */
+	if (statvfs(".", &st) == -1)
+		memset(&st, 0, sizeof st);
 	for (i = 0, n = others->n; i < l->n; i++) {
 		if (crash_isold(c, &l->v[i]))
-			crash_remove(&l->v[i]);
+			crash_remove(&l->v[i], &freed);
 		n += !l->v[i].gone;
 	}
 	for (; n >= c->count && (i = store_victim(l, uid, need, false)) <
 	    l->n; n--)
-		crash_remove(&l->v[i]);
+		crash_remove(&l->v[i], &freed);
 	sum = crashes_bytes(l) + others->kept;
-	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
-	while ((sum + want > c->bytes || (disk_room(c, others) < 2 * want &&
-	    helps)) && (i = store_victim(l, uid, need, true)) < l->n) {
-		crash_remove(&l->v[i]);
+	helps = disk_room(c, others, &st, freed) + sum - others->kept >=
+	    2 * want;
+	while ((sum + want > c->bytes || (helps &&
+	    disk_room(c, others, &st, freed) < 2 * want)) &&
+	    (i = store_victim(l, uid, need, true)) < l->n) {
+		crash_remove(&l->v[i], &freed);
 		sum = crashes_bytes(l) + others->kept;
 	}
-	*disk = disk_room(c, others);
+	*disk = disk_room(c, others, &st, freed);
 	if (sum >= c->bytes)
 		return 0;
 	return c->bytes - sum < *disk / 2 ? c->bytes - sum : *disk / 2;

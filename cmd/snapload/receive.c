@@ -173,10 +173,13 @@ dirs_make(struct receiving *r, const char *dir, char *path)
 
 	if (dir_make(r, dir, path) == -1)
 		return -1;
-	if ((size_t)snprintf(sub, sizeof sub, "%s/" EARLY_DIR, r->dir) >=
-	    sizeof sub || mkdir(sub, 0700) == -1)
-		return errstr_sys("%s", r->dir);
-	return 0;
+	if ((size_t)snprintf(sub, sizeof sub, "%s/" EARLY_DIR, r->dir) <
+	    sizeof sub && mkdir(sub, 0700) == 0)
+		return 0;
+	errstr_sys("%s", r->dir);
+	if (dir == NULL)
+		(void)rmdir(r->dir);
+	return -1;
 }
 
 /*

@@ -18,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GO_MS = 8000 };		/* time limit for the permission to resume */
+enum {
+	GO_MS = 8000,		/* time limit for the permission to resume */
+	END_MS = 60000		/* time limit for criu to end when it must */
+};
 
 static const char variable[] = "SNAPLOAD_RECEIVE"; /* the value is PID:FD:FD */
 
@@ -225,6 +228,22 @@ boot_ms(void)
 }
 
 /*
+ * Wait until criu has ended, which must not resume the processes. If it hangs,
+ * kill it.
+ */
+static void
+criu_end(const struct receiving *r)
+{
+	const uint64_t start = boot_ms();
+
+	while (waitpid(r->criu, NULL, WNOHANG) == 0) {
+		if (boot_ms() - start > END_MS)
+			(void)kill(r->criu, SIGKILL);
+		(void)poll(NULL, 0, 10);
+	}
+}
+
+/*
  * Wait until fd, which is the pipe from the action script or standard input,
  * can be read. Return 0, or -1 with errstr set if criu or the connection ends
  * before that, or if the time until, as returned by boot_ms(), has passed.
@@ -339,7 +358,7 @@ restore(struct receiving *r, const struct buf *command)
 	if (go_await(r) == -1 || write(r->go, "", 1) != 1) {
 		close(r->go);	/* this makes the action script fail */
 		if (r->criu != 0)
-			(void)child_wait(r->criu);
+			criu_end(r);
 		return UNDONE;
 	}
 	while (waitpid(r->criu, &status, 0) == -1 && errno == EINTR)
