@@ -148,17 +148,20 @@ segment_extent(const struct segment *s, uint64_t kb)
 
 /*
  * Find the first run of at least HOLE_KB all-zero kilobytes in segment s that
- * ends after kilobyte kb. kb must be described. Set *h to the run. Return false
- * if there is none.
+ * ends after kilobyte kb and begins before kilobyte limit. kb must be
+ * described. Set *h to the run. Return false if there is none.
  */
 bool
-segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
+segment_zeros(const struct segment *s, uint64_t kb, uint64_t limit,
+    struct zeros *h)
 {
 	const struct extent *e;
 
 	if (s->outline != NULL)
-		return s->outline->ops->hole(s->outline, s, kb, h);
-	for (e = segment_extent(s, kb); e != NULL && e < s->ext + s->next; e++)
+		return s->outline->ops->hole(s->outline, s, kb, h) &&
+		    h->kb < limit;
+	for (e = segment_extent(s, kb); e != NULL && e < s->ext + s->next &&
+	    e->kb < limit; e++)
 		if (e->src == NULL && e->n >= HOLE_KB) {
 			h->kb = e->kb;
 			h->end = e->kb + e->n;

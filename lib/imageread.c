@@ -155,22 +155,24 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 
 /*
  * Set *sp as image_span() does, but treat runs of zeros that are too short to
- * be a hole as part of the data around them.
+ * be a hole as part of the data around them. Do not search beyond address last;
+ * the range may end there.
  */
 void
-image_holes(struct image *im, uint64_t addr, struct span *sp)
+image_holes(struct image *im, uint64_t addr, uint64_t last, struct span *sp)
 {
 	struct piece *p;
 	struct zeros h;
-	uint64_t kb, first;
+	uint64_t kb, limit, first;
 
 	if (span_unmapped(im, addr, sp, &p))
 		return;
 	sp->mapped = sp->data = true;
 	sp->last = p->last;
 	kb = (addr - p->seg->base) / KB;
-	if (!segment_zeros(p->seg, kb, &h))
-		h.kb = segment_kb(p->seg);
+	limit = ((last < p->last ? last : p->last) - p->seg->base) / KB + 1;
+	if (!segment_zeros(p->seg, kb, limit, &h))
+		h.kb = limit;
 	if (h.kb > kb)
 		span_limit(p, kb, h.kb - kb, &first, &sp->last);
 	else {

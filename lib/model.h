@@ -102,7 +102,7 @@ struct outline_ops {
 				   with errstr set */
 	bool	(*hole)(const struct outline *, const struct segment *,
 		    uint64_t, struct zeros *);
-				/* as segment_zeros() does */
+				/* as segment_zeros() does without limit */
 	void	(*free)(struct outline *);
 };
 
@@ -220,7 +220,7 @@ int		 segment_append(struct segment *s, uint64_t n,
 		    struct source *src, uint64_t loc);
 const struct extent *segment_extent(const struct segment *s, uint64_t kb);
 bool		 segment_zeros(const struct segment *s, uint64_t kb,
-		    struct zeros *h);
+		    uint64_t limit, struct zeros *h);
 int		 segment_describe(const struct segment *s);
 void		 segment_outline(struct segment *s, struct outline *o,
 		    size_t nth);
@@ -243,7 +243,8 @@ memory_end(uint64_t start, uint64_t len)
 ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
 void		 image_span(struct image *im, uint64_t addr, struct span *sp);
-void		 image_holes(struct image *im, uint64_t addr, struct span *sp);
+void		 image_holes(struct image *im, uint64_t addr, uint64_t last,
+		    struct span *sp);
 
 /* mapped.c: file data from malloc(3) or mapped */
 uint8_t		*data_map(int fd, size_t len);

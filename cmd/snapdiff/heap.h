@@ -41,6 +41,7 @@ struct arena {
 struct arenas {
 	struct arena	*v;	/* owned; the main arena first */
 	size_t		 n;
+	size_t		 steps;	/* arenas followed in the search for v */
 };
 
 struct addresses {

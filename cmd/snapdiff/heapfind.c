@@ -15,6 +15,8 @@ enum {
 	MIN_EMPTY = 16,	/* minimum number of empty lists in an arena */
 	MAX_DATA = 64 * KB * KB, /* maximum size in bytes of a mapping
 				    that is searched */
+	MOST_DATA = 4 * MAX_DATA, /* maximum size of all of them */
+	STEPS = 16 * MAX_HEAP,	/* maximum number of arenas followed */
 	TOP = -16, /* offset of the top pointer from the first list */
 	NEXT = HEAP_BINS * 16 + 16,
 	SYSTEM = NEXT + 24
@@ -85,7 +87,8 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 	uint64_t addr = bins - off;
 
 	for (l->n = 0; l->n < MAX_HEAP;) {
-		if (!heap_word(r, addr + off + NEXT, &addr) || addr == 0)
+		if (l->steps++ >= STEPS ||
+		    !heap_word(r, addr + off + NEXT, &addr) || addr == 0)
 			return false;
 		if (addr == bins - off)
 			break;
@@ -148,18 +151,20 @@ vma_hasdata(const struct vmas *l, size_t i)
 
 /*
  * Find the malloc(3) arenas of the process that r reads, and store them in *l.
- * *l must be all zero, and stays so if there are none. The caller frees l->v.
+ * *l must be all zero. If there are none, l->n stays 0. The caller frees l->v.
  */
 void
 arenas_find(struct arenas *l, struct heapread *r)
 {
 	const struct vmas *vma = &r->m->vma;
-	uint64_t at;
+	uint64_t at, sum = 0;
 	size_t i, tries;
 
 	for (i = tries = 0; i < vma->n && tries < TRIES; i++) {
 		if (!vma_hasdata(vma, i))
 			continue;
+		if ((sum += vma->v[i].end - vma->v[i].start) > MOST_DATA)
+			return;
 		for (at = vma->v[i].start; at < vma->v[i].end && tries < TRIES;
 		    at += 8) {
 			if (!list_empty(r, at))

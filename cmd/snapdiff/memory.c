@@ -110,7 +110,7 @@ void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
     struct here *h)
 {
-	const char *reason;
+	const struct missing *lost;
 	bool isfile, own;
 
 	h->content = CONTENT_NOTHING;
@@ -131,10 +131,14 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 		    CONTENT_FILE : CONTENT_BYTES;
 		break;
 	case PAGES_MISSING:
-		reason = image_missing(m->im, addr);
-		if (strcmp(reason, "file") == 0)
+		/* a span may be missing for several reasons */
+		lost = &m->im->missing[BISECT(m->im->missing, m->im->nmissing,
+		    end, addr)];
+		if (lost->end < h->end)
+			h->end = lost->end;
+		if (strcmp(lost->reason, "file") == 0)
 			h->content = CONTENT_FILE;
-		else if (strcmp(reason, "guard") != 0)
+		else if (strcmp(lost->reason, "guard") != 0)
 			h->content = CONTENT_LOST;
 		break;
 	default:

@@ -211,7 +211,8 @@ list_file(const char *path, const struct listing *ls, bool named)
 		list_snap(s, path, ls);
 	if (ls->check) {
 		fflush(stdout);
-		rc = check_index(path, s, ls);
+		if (check_index(path, s, ls) == -1)
+			rc = -1;
 	}
 	snap_free(s);
 	return rc;

@@ -155,10 +155,11 @@ same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
 {
 	const struct raws *r;
 	struct mark *m;
-	uint64_t skip, part;
+	uint64_t skip, part, left;
 
-	m = x->mark + BISECT(x->mark, x->nmark, ordinal, first) - 1;
-	for (; n > 0 && m < x->mark + x->nmark; m++) {
+	for (left = 0; n > 0 && n != left;) {
+		left = n;
+		m = x->mark + BISECT(x->mark, x->nmark, ordinal, first) - 1;
 		if ((r = mark_raws(x, m)) == NULL)
 			return -1;
 		for (; r->n > 0 && n > 0; r++) {

@@ -49,7 +49,7 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 			return;
 		}
 	}
-	image_holes(im, addr, sp);
+	image_holes(im, addr, v == NULL ? UINT64_MAX : v->end - 1, sp);
 	if (v != NULL && sp->last >= v->end)
 		sp->last = v->end - 1;
 }

@@ -83,9 +83,15 @@ int
 output_commit(struct output *o)
 {
 	off_t at;
-	int rc;
+	int copy, rc;
 
 	(void)output_end(o);
+	/* standard output is never closed: close(2) of a duplicate reports
+	   errors that NFS has delayed */
+	if (!o->failed && !output_isnew(o) &&
+	    (copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 3)) != -1 &&
+	    close(copy) == -1 && errno != EINTR)
+		output_fail(o, "close");
 	/* a final hole does not yet count in the file's size */
 	if (!o->failed && ((o->tail && ((at = lseek(o->fd, 0,
 	    SEEK_CUR)) == -1 || ftruncate(o->fd, at) == -1)) ||

@@ -177,18 +177,20 @@ zeros(void **state)
 	assert_non_null(segment_of(s, 12)->outline);
 	for (i = kb = 0; kb < 900; kb++) {
 		i += i < 3 && want[i].end <= kb;
-		assert_int_equal(segment_zeros(segment_of(s, 12), kb, &z),
-		    i < 3);
-		assert_int_equal(segment_zeros(segment_of(t, 12), kb, &y),
-		    i < 3);
+		assert_int_equal(segment_zeros(segment_of(s, 12), kb,
+		    UINT64_MAX, &z), i < 3);
+		assert_int_equal(segment_zeros(segment_of(t, 12), kb,
+		    UINT64_MAX, &y), i < 3);
 		if (i == 3)
 			continue;
 		assert_memory_equal(&z, &want[i], sizeof z);
 		assert_memory_equal(&y, &want[i], sizeof y);
 	}
-	assert_true(segment_zeros(segment_of(s, 13), 200, &z));
+	assert_true(segment_zeros(segment_of(s, 13), 200, UINT64_MAX, &z));
 	assert_memory_equal(&z, &want[1], sizeof z);
-	assert_false(segment_zeros(segment_of(s, 13), 330, &z));
+	assert_false(segment_zeros(segment_of(s, 13), 200, want[1].kb, &z));
+	assert_true(segment_zeros(segment_of(s, 13), 200, want[1].kb + 1, &z));
+	assert_false(segment_zeros(segment_of(s, 13), 330, UINT64_MAX, &z));
 	snap_free(s);
 	snap_free(t);
 	stream_close(&by);

@@ -37,8 +37,9 @@ serve(int s, void *client, find_fn debug, find_fn exe)
 	int fd;
 
 	while (sent == 1 && recv(s, &q, sizeof q, 0) == (ssize_t)sizeof q) {
-		fd = q.len > MAX_ID ? -1 : (q.debug ? debug : exe)(client,
-		    q.id, q.len, NULL);
+		/* the library takes an ID of no length for a string */
+		fd = q.len == 0 || q.len > MAX_ID ? -1 :
+		    (q.debug ? debug : exe)(client, q.id, q.len, NULL);
 		sent = passfd_send(s, &answer, 1, fd < 0 ? -1 : fd);
 		if (fd >= 0)
 			close(fd);

@@ -168,10 +168,11 @@ core_memory(struct corereader *r)
 	m.b.image = r->proc->mem;
 	for (rc = 0, i = 0; rc == 0 && i < r->core.nload; i++)
 		rc = add_segment(&m, &r->core.load[i]);
-	if (builder_finish(&m.b) == -1 || rc == -1)
-		rc = -1;
+	/* first, because a segment of the builder may have zeros there */
 	if (rc == 0)
 		rc = add_tails(&m);
+	if (builder_finish(&m.b) == -1)
+		rc = -1;
 	free(m.tail);
 	if (r->core.cutnotes)
 		core_warn(r, "truncated within its notes: threads and mappings "

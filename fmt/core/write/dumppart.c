@@ -88,7 +88,9 @@ module_make(struct dump *d, struct image *mem, size_t i, struct module *m)
 	    buildid_parse(&id, head, (size_t)n) == -1)
 		return false;
 	m->base = v->start;
-	for (; i < d->v->n && strcmp(d->v->v[i].name, v->name) == 0; i++)
+	/* up to the next mapping of the start of the file */
+	for (; i < d->v->n && (&d->v->v[i] == v || d->v->v[i].off != 0) &&
+	    strcmp(d->v->v[i].name, v->name) == 0; i++)
 		m->size = d->v->v[i].end - m->base;
 	m->name = d->b->len;
 	string_add(d->b, v->name);

@@ -212,8 +212,8 @@ part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
 	while (at < end) {
 		if (hole_add(c, *zero, p->off + (at - first)) == -1)
 			return -1;
-		to = segment_zeros(s, at / KB, &h) && h.kb * KB < tail ?
-		    h.kb * KB : tail;
+		to = segment_zeros(s, at / KB, (tail + KB - 1) / KB, &h) &&
+		    h.kb * KB < tail ? h.kb * KB : tail;
 		*zero = p->off + ((to < at ? at : to) - first);
 		at = to < tail ? h.end * KB : end;
 	}

@@ -29,7 +29,7 @@ part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
 	if (p->bytes != NULL || f->image == NULL)
 		return true;
 	at = p->addr + (off - p->off);
-	image_holes(f->image, at, &sp);
+	image_holes(f->image, at, UINT64_MAX, &sp);
 	if (sp.last - at < *end - off - 1)
 		*end = off + (sp.last - at) + 1;
 	return sp.data || !sp.mapped;
