@@ -127,7 +127,7 @@ unnoticed "$pid" "interrupted: not noticed"
 
 # The target is killed when snap has begun to write: an error that says so.  It
 # has more than is read before it can be written.
-head -c 32000000 /dev/urandom >"$tmp/random"
+head -c 96000000 /dev/urandom >"$tmp/random"
 for ((i = 0; i < 5; i++)); do
 	# shellcheck disable=SC2016 # Perl's variables
 	perl -e '$| = 1; $/ = undef; $x = <STDIN>; print "ready\n"; sleep 1000' \
