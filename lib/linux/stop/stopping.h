@@ -14,7 +14,8 @@ int		 file_unpack(struct file *f);
 /* regs.c: facts that ptrace(2) gives about a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 
-/* threads.c: threads that did not stop in time */
+/* late.c: threads that did not stop in time */
+void		 late_add(pid_t tid);
 void		 late_forget(pid_t tid);
 
 /* seize.c */

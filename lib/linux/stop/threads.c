@@ -21,9 +21,6 @@
 #include "stopping.h"
 #include "vec.h"
 
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-
 #include <elf.h>
 
 enum {				/* time limits for threads to stop */
@@ -313,52 +310,6 @@ threads_part(struct lproc *p)
 }
 
 /*
- * Threads that were interrupted and did not stop in time. Only the tracer uses
- * this.
- */
-static struct {
-	pid_t	*v;		/* owned; thread IDs */
-	size_t	 n;
-} late;
-
-/*
- * Remove thread tid from the late ones, if it is among them.
- */
-void
-late_forget(pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < late.n; i++)
-		if (late.v[i] == tid)
-			late.v[i--] = late.v[--late.n];
-}
-
-/*
- * Release the late threads that have stopped by now. Return how many have not.
- * A signal that one of them has stopped for is delivered.
- */
-size_t
-late_release(void)
-{
-	int sig, status;
-	size_t i;
-	pid_t rc;
-
-	for (i = 0; i < late.n; i++) {
-		rc = waitpid(late.v[i], &status, WNOHANG | __WALL);
-		if (rc == 0 || (rc == -1 && errno == EINTR))
-			continue;
-		if (rc > 0 && WIFSTOPPED(status)) {
-			sig = status >> 16 != 0 ? 0 : WSTOPSIG(status);
-			(void)thread_ptrace(PTRACE_DETACH, rc, (uintptr_t)sig);
-		}
-		late.v[i--] = late.v[--late.n];
-	}
-	return late.n;
-}
-
-/*
  * Release the threads of process p. Set p->held to the time in microseconds for
  * which it was stopped. late_release() releases a thread that does not stop in
  * time, as the kernel does when our process ends.
@@ -374,10 +325,8 @@ threads_release(struct lproc *p)
 		(void)threads_part(p);
 	}
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_INTERRUPTED || t->hold == HOLD_BUSY) {
-			late_forget(t->tid);
-			(void)VEC_ADD(late.v, late.n, t->tid);
-		}
+		if (t->hold == HOLD_INTERRUPTED || t->hold == HOLD_BUSY)
+			late_add(t->tid);
 	if (p->since != 0)
 		p->held = (now_ns() - p->since) / 1000;
 	p->since = 0;
