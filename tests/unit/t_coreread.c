@@ -637,6 +637,37 @@ test_many_segments(void **state)
 }
 
 /*
+ * A segment that ends in the middle of a kilobyte, near the next one.
+ */
+static void
+test_tail(void **state)
+{
+	struct buf b = { 0 };
+	struct snap *s;
+	uint64_t data;
+	char c[0x1200];
+
+	(void)state;
+	data = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) + THREAD_NOTE;
+	put_head(&b, 2, THREAD_NOTE, 0);
+	put_load(&b, 0x10000, data, sizeof c, sizeof c);
+	put_load(&b, 0x11400, data, KB, KB);
+	put_thread(&b, 1);
+	memset(buf_room(&b, sizeof c), 't', sizeof c);
+	b.len += sizeof c;
+	assert_int_equal(buf_check(&b), 0);
+	s = try_read(&b);
+	assert_non_null(s);
+	assert_int_equal(image_read(s->proc[0]->mem, 0x10000, c, sizeof c), 0);
+	assert_int_equal(c[0x1000], 't');
+	assert_int_equal(c[sizeof c - 1], 't');
+	assert_int_equal(image_read(s->proc[0]->mem, 0x11400, c, 1), 0);
+	assert_int_equal(c[0], 't');
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
  * A million notes, of which one is of use.
  */
 static void
@@ -998,6 +1029,7 @@ main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_many_notes),
 		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_claims),
