@@ -353,16 +353,16 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Return why the memory at address addr is missing from im, whose missing
- * ranges are sorted, or NULL if it is not.
+ * Return the missing range of im that has address addr, or NULL if there is
+ * none. The missing ranges of im must be sorted.
  */
-const char *
+const struct missing *
 image_missing(const struct image *im, uint64_t addr)
 {
 	const size_t i = BISECT(im->missing, im->nmissing, end, addr);
 
 	return i < im->nmissing && im->missing[i].start <= addr ?
-	    im->missing[i].reason : NULL;
+	    &im->missing[i] : NULL;
 }
 
 /*

@@ -211,7 +211,7 @@ int		 image_insert(struct image *im, struct segment *s);
 int		 image_miss(struct image *im, uint64_t start, uint64_t end,
 		    const char *reason);
 void		 image_sortmissing(struct image *im);
-const char	*image_missing(const struct image *im, uint64_t addr);
+const struct missing *image_missing(const struct image *im, uint64_t addr);
 int		 image_punch(struct image *im, uint64_t start, uint64_t end);
 uint64_t	 image_origin(const struct image *im);
 struct segment	*segment_new(uint64_t base, uint64_t len);

@@ -132,8 +132,7 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 		break;
 	case PAGES_MISSING:
 		/* a span may be missing for several reasons */
-		lost = &m->im->missing[BISECT(m->im->missing, m->im->nmissing,
-		    end, addr)];
+		lost = image_missing(m->im, addr);
 		if (lost->end < h->end)
 			h->end = lost->end;
 		if (strcmp(lost->reason, "file") == 0)

@@ -126,18 +126,19 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 {
 	struct image *mem = t->proc->mem;
 	const struct vma *v;
-	const char *why;
+	const struct missing *lost;
 	struct image *im;
 
 	if (mem != NULL && !t->released && image_read(mem, addr, buf, KB) == 0)
 		return true;
-	why = mem == NULL ? NULL : image_missing(mem, addr);
-	if ((v = vmas_find(&t->vma, addr)) == NULL || !is_file(v, why))
+	lost = mem == NULL ? NULL : image_missing(mem, addr);
+	if ((v = vmas_find(&t->vma, addr)) == NULL ||
+	    !is_file(v, lost == NULL ? NULL : lost->reason))
 		return false;
 	if ((im = target_file(t, v)) != NULL)
 		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
 	if (mem == NULL || t->released || v->ino != 0 || v->name[0] == '/' ||
-	    why != NULL)
+	    lost != NULL)
 		return false;
 	memset(buf, 0, KB);
 	return true;

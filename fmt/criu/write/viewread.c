@@ -23,14 +23,15 @@ part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
     uint64_t *end)
 {
 	struct span sp;
-	uint64_t at;
+	uint64_t at, last;
 
 	*end = p->off + p->len;
 	if (p->bytes != NULL || f->image == NULL)
 		return true;
 	at = p->addr + (off - p->off);
-	image_holes(f->image, at, UINT64_MAX, &sp);
-	if (sp.last - at < *end - off - 1)
+	last = at + (*end - off - 1);
+	image_holes(f->image, at, last, &sp);
+	if (sp.last < last)
 		*end = off + (sp.last - at) + 1;
 	return sp.data || !sp.mapped;
 }
