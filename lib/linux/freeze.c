@@ -369,6 +369,7 @@ live_stop(struct live *l)
 	uint64_t start;
 	int rc;
 
+	(void)late_release();
 	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;

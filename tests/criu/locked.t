@@ -70,16 +70,35 @@ is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err") $(
     grep -c 'nothing written, no process killed' "$tmp/err")" "1 1 1" \
     'nft does not end: no process killed' || diag <"$tmp/err"
 served "${client[one]}" 'as before'
+# it locks them, and then does not end: they are unlocked
 for f in "${nft[@]}"; do
 	[ ! -e "$f" ] || umount "$f"
 done
+cp "$(command -v nft)" "$tmp/nft"
+printf '#!/bin/sh\n%s "$@" && echo >>%s\nexec /bin/sleep 1000\n' "$tmp/nft" \
+    "$tmp/ran" >"$tmp/sleeps"
+for f in "${nft[@]}"; do
+	[ ! -e "$f" ] || mount --bind "$tmp/sleeps" "$f"
+done
+timeout 60 "$BUILD/snap" -k -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(grep -c 'nothing written, no process killed' "$tmp/err")" "1 1" \
+    'nft locks and does not end: no process killed' || diag <"$tmp/err"
+unlocked() {
+	[ "$(wc -l <"$tmp/ran")" -ge 2 ]
+}
+until_true unlocked
+for f in "${nft[@]}"; do
+	[ ! -e "$f" ] || umount "$f"
+done
+is "$(tables one)" 'table inet other' \
+    'nft locks and does not end: unlocked'
 nsenter --net=/run/netns/one nft delete table inet other
 
 # without nft
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 10
-	finish 28
+	finish 30
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -125,4 +144,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 28
+finish 30

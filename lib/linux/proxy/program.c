@@ -18,21 +18,16 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,
 					   in bytes */
 
 /*
- * Execute the program argv[0] with the arguments argv. Of our descriptors, the
- * program gets only two: its standard input is the descriptor in, and its
- * standard output is out. Unless ns is -1, the program runs in that network
- * namespace.
+ * Execute the program argv[0] with the arguments argv. PATH is its only
+ * environment variable. Of our descriptors, the program gets only two: its
+ * standard input is the descriptor in, and its standard output is out. Unless
+ * ns is -1, the program runs in that network namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
 {
-	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
-	    "/bin", "/usr/local/sbin" };
-	char *environ_[] = { NULL };
-	char path[64];
 	sigset_t none;
 	int null;
-	size_t i;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
@@ -42,10 +37,10 @@ program_become(const char *const argv[], int ns, int in, int out)
 	    dup2(in, 0) == -1 || dup2(out, 1) == -1 || dup2(null, 2) == -1)
 		_exit(127);
 	(void)call_closefrom(3);
-	for (i = 0; i < sizeof folder / sizeof *folder; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder[i], argv[0]);
-		execve(path, (char *const *)(uintptr_t)argv, environ_);
-	}
+	(void)clearenv();
+	if (setenv("PATH", "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin",
+	    1) == 0)
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
 	_exit(127);
 }
 

@@ -29,6 +29,10 @@ struct keptset {			/* the connections of a network
 				   yet locked */
 };
 
+/* the words that run a program with a time limit, and their number */
+#define UNDO_LIMIT	"timeout", "-s", "KILL", "10"
+#define UNDO_WORDS	4
+
 static struct {
 	struct keptset	*v;	/* owned */
 	size_t		 n;
@@ -54,13 +58,16 @@ kept_get(uint64_t ns)
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
  * Unless sock is -1, kill a running script when the other end of sock is
- * closed. Return true if all scripts succeeded.
+ * closed. timeout(1) kills a script that unlocks after 10 seconds. Return true
+ * if all scripts succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
 {
-	static const char *const nft[] = { "nft", "-f", "-", NULL };
-	const char *xt[] = { NULL, "-w", "--noflush", NULL };
+	static const char *const nft[] = { UNDO_LIMIT, "nft", "-f", "-",
+	    NULL };
+	const char *xt[] = { UNDO_LIMIT, NULL, "-w", "--noflush", NULL };
+	const size_t first = kind == 0 ? UNDO_WORDS : 0;
 	const struct tcplock *l;
 	struct buf out = { 0 };
 	bool all;
@@ -68,19 +75,20 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 
 	for (all = true, i = 0; i < TCPLOCKS; i++) {
 		l = &k->lock[i];
-		xt[0] = l->program;
+		xt[UNDO_WORDS] = l->program;
 		if (l->program != NULL)
-			all &= program_run(strcmp(l->program, "nft") == 0 ?
-			    nft : xt, k->fd, sock, l->script[kind].data,
-			    l->script[kind].len, &out) == 0;
+			all &= program_run((strcmp(l->program, "nft") == 0 ?
+			    nft : xt) + first, k->fd, sock,
+			    l->script[kind].data, l->script[kind].len,
+			    &out) == 0;
 	}
 	buf_free(&out);
 	return all;
 }
 
 /*
- * End repair mode of all connections and unlock them. The unlocker calls this
- * when it ends.
+ * End repair mode of all connections, close their sockets, and unlock them. The
+ * unlocker calls this when it ends.
  */
 static void
 unlocker_undo(void)
@@ -90,10 +98,13 @@ unlocker_undo(void)
 
 	for (i = 0; !unlocker.leave && i < unlocker.n; i++) {
 		k = &unlocker.v[i];
-		for (c = 0; c < k->set.n; c++)
+		for (c = 0; c < k->set.n; c++) {
 			repair_off(&k->set.v[c]);
-		(void)scripts_run(k, 1, -1);
+			close(k->set.v[c].fd);
+		}
 	}
+	for (i = 0; !unlocker.leave && i < unlocker.n; i++)
+		(void)scripts_run(&unlocker.v[i], 1, -1);
 }
 
 /*
@@ -177,8 +188,9 @@ lock_serve(struct serving *s)
 		s->fd = -1;
 	}
 	if (!scripts_run(k, 0, s->sock)) {
-		(void)scripts_run(k, 1, s->sock);
-		tcplock_free(k->lock);
+		/* if we were killed, unlocker_undo() unlocks them again */
+		if (scripts_run(k, 1, s->sock))
+			tcplock_free(k->lock);
 		return errstr_set("cannot lock the connections: nft(8) and "
 		    "iptables(8) are missing or failed");
 	}
