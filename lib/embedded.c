@@ -9,24 +9,36 @@
 #include <unistd.h>
 
 /*
- * Return the embedded file of s that mapping v maps. Return NULL if s does not
- * contain that file, which is not an error, or if memory runs out.
+ * Find the embedded file of s that mapping v maps. Return its index in s->proc,
+ * or -1 if s does not contain that file or if memory runs out.
  */
-struct proc *
-embedded_find(struct snap *s, const struct vma *v)
+ssize_t
+embedded_index(struct snap *s, const struct vma *v)
 {
 	struct embedded key = { v->dev, v->ino, v->name };
 	const struct embedded *c;
 	size_t n;
 
 	if (snap_index(s) == -1)
-		return NULL;
+		return -1;
 	n = BISECT_WHILE(i, s->nfile,
 	    embedded_cmp(s->proc[s->file[i]]->embedded, &key) <= 0);
 	if (n == 0)		/* n is one past the last equal entry */
-		return NULL;
+		return -1;
 	c = s->proc[s->file[n - 1]]->embedded;
-	return embedded_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;
+	return embedded_cmp(c, &key) == 0 ? (ssize_t)s->file[n - 1] : -1;
+}
+
+/*
+ * Return the embedded file of s that mapping v maps. Return NULL if s does not
+ * contain that file, which is not an error, or if memory runs out.
+ */
+struct proc *
+embedded_find(struct snap *s, const struct vma *v)
+{
+	const ssize_t i = embedded_index(s, v);
+
+	return i == -1 ? NULL : s->proc[i];
 }
 
 /*

@@ -245,6 +245,7 @@ struct proc	*snap_process(struct snap *s, uint64_t pid);
 int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,
 		    size_t *n);
 struct file	*proc_file(const struct proc *p, const char *name);
+ssize_t		 embedded_index(struct snap *s, const struct vma *v);
 struct proc	*embedded_find(struct snap *s, const struct vma *v);
 struct image	*mapped_file(struct snap *s, struct proc *p, const char *exe,
 		    const struct vma *v);
@@ -616,6 +617,7 @@ const char	*subject_word(enum subject subject);
 struct exclude;			/* set of exclusions */
 
 struct exclude	*exclude_new(void);
+bool		 exclude_dontdump(const struct exclude *x);
 int		 exclude_add(struct exclude *x, const char *words);
 int		 exclude_proc(struct exclude *x, struct snap *s,
 		    struct proc *p, void (*warn)(void *, const char *),
@@ -889,6 +891,7 @@ int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);
 bool		 live_incomplete(const struct live *l);
+bool		 live_isempty(const struct live *l);
 void		 live_warnmissed(struct live *l);
 bool		 live_lost(const struct live *l);
 void		 live_free(struct live *l);

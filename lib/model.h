@@ -255,6 +255,7 @@ void		 data_forget(const uint8_t *data, size_t upto);
 bool		 proc_isearly(const struct proc *p);
 bool		 proc_ismark(const struct proc *p);
 bool		 proc_isempty(const struct proc *p);
+uint64_t	 image_kb(const struct image *im);
 uint64_t	 snap_kb(const struct snap *s);
 struct proc	*snap_add(struct snap *s, uint64_t pid);
 void		 snap_drop(struct snap *s);

@@ -187,7 +187,10 @@ proc_isempty(const struct proc *p)
 	    (p->mem == NULL || p->mem->nseg == 0);
 }
 
-static uint64_t
+/*
+ * Return the number of kilobytes that image im describes. im may be NULL.
+ */
+uint64_t
 image_kb(const struct image *im)
 {
 	uint64_t n;

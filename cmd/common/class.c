@@ -48,32 +48,27 @@ class_of(const struct vma *v)
 }
 
 /*
- * Estimate the maximum number of bytes that mapping i of sp takes in a
- * snapshot. Count its anonymous and swapped pages and, if it is shared, its
- * file pages. Return the estimate.
+ * Estimate how many bytes the memory of process sp takes in a snapshot. Count
+ * anonymous and swapped pages, file pages of shared mappings, and what is
+ * resident beyond these. Count memory that is excluded from core dumps only if
+ * dontdump is set. Return the estimate.
  */
 uint64_t
-mapping_takes(const struct space *sp, size_t i)
+space_takes(const struct space *sp, bool dontdump)
 {
-	const struct mapping *m = &sp->m[i];
-	const uint64_t file = m->rss > m->anon ? m->rss - m->anon : 0;
-
-	return (m->anon + m->swap + (sp->vma.v[i].flags & VMA_SHARED ? file :
-	    0)) * KB;
-}
-
-/*
- * Estimate the maximum number of bytes that the memory of process sp takes in a
- * snapshot. Return the estimate.
- */
-uint64_t
-space_takes(const struct space *sp)
-{
-	uint64_t sum;
+	const struct mapping *m;
+	uint64_t sum, rss, n;
 	size_t i;
 
-	for (sum = 0, i = 0; i < sp->vma.n; i++)
-		sum += mapping_takes(sp, i);
-	return sum + (sp->rss - (sp->rss < sum / KB ? sp->rss : sum / KB)) *
-	    KB;
+	for (sum = 0, rss = sp->rss, i = 0; i < sp->vma.n; i++) {
+		m = &sp->m[i];
+		n = m->anon + m->swap;
+		if (sp->vma.v[i].flags & VMA_SHARED && m->rss > m->anon)
+			n += m->rss - m->anon;
+		if (dontdump || !(m->flags & VMF_DONTDUMP))
+			sum += n;
+		else
+			rss -= m->rss < rss ? m->rss : rss;
+	}
+	return (rss > sum ? rss : sum) * KB;
 }

@@ -22,8 +22,7 @@ enum class {
 
 enum class	 class_of(const struct vma *v);
 const char	*class_word(enum class c);
-uint64_t	 mapping_takes(const struct space *sp, size_t i);
-uint64_t	 space_takes(const struct space *sp);
+uint64_t	 space_takes(const struct space *sp, bool dontdump);
 
 /* json.c: JSON on standard output */
 void		 json_open(const char *key, char bracket);

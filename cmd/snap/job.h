@@ -25,8 +25,8 @@ struct job {			/* settings from the command line */
 	bool		 core;	/* --core: standard input is a core */
 	pid_t		 dumps;	/* --core: ID of the process that is dumping
 				   core */
-	uint64_t	 most;	/* maximum number of bytes to capture from the
-				   memory of the dumping process; 0: all */
+	uint64_t	 most;	/* --most: number of bytes for which there is
+				   room; 0: unlimited */
 	struct sources	 sources;	/* live processes to capture */
 	struct move	 move;
 	struct exclude	*exclude; /* owned; secrets to leave out, or NULL */
@@ -63,6 +63,8 @@ struct taking {			/* state of a snapshot being taken */
 	bool		 regs_warned; /* missing registers were reported */
 	bool		 noted;	/* file "taken" was added to the first
 				   process */
+	uint64_t	 left;	/* number of the process or file for which
+				   there was no room last; 0: none */
 	atomic_bool	 incomplete; /* something is missing from the
 					snapshot: exit with 1 */
 };
@@ -103,9 +105,10 @@ bool		 far_went(const struct far *f);
 void		 far_wrap(struct far *f);
 void		 far_end(struct far *f);
 
-/* leave.c: leave out memory where there is no room for all of it */
-void		 leave_choose(struct live *l, pid_t pid, uint64_t limit,
-		    struct exclude *x);
+/* leave.c: leave out memory and processes for which there is no room */
+void		 leave_choose(struct live *l, const struct proc *p,
+		    uint64_t limit, struct exclude *x);
+bool		 leave_whole(struct taking *k, const struct proc *p);
 
 /* log.c: lines that are appended to a file */
 struct log;

@@ -1,6 +1,6 @@
 /*
- * Choose the memory to leave out of a process that dumps core, where there is
- * no room for all of it. The snapshot lists what was left out (excluded in
+ * Choose what to leave out if there is no room for all of it: memory of the
+ * process that dumps core, other processes, and embedded files. The snapshot lists what was left out (excluded in
  * snap(6)). Shared mappings of files are left out first, because the files
  * exist elsewhere; then shared memory; then private memory; in each class the
  * largest mappings first. A mapping that a stack pointer points into is kept,
@@ -8,6 +8,7 @@
  */
 #include "bisect.h"
 #include "job.h"
+#include "model.h"
 
 #include <err.h>
 
@@ -28,6 +29,7 @@ struct leaving {
 				   live_coreregs() */
 	size_t		 nnear;
 	bool		*stays;	/* owned; whether each mapping is kept whole */
+	uint64_t	*takes;	/* owned; bytes that each mapping takes */
 	size_t		*order;	/* owned; indices of mappings in the order in
 				   which they are left out */
 };
@@ -71,13 +73,51 @@ mapping_class(const struct vma *v)
 static int
 earlier(const void *a, const void *b, void *arg)
 {
-	const struct space *sp = arg;
+	const struct leaving *v = arg;
 	const size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	const uint64_t x = mapping_takes(sp, i), y = mapping_takes(sp, k);
-	const int p = mapping_class(&sp->vma.v[i]);
-	const int q = mapping_class(&sp->vma.v[k]);
+	const int p = mapping_class(&v->space.vma.v[i]);
+	const int q = mapping_class(&v->space.vma.v[k]);
 
-	return p != q ? p - q : x > y ? -1 : x < y;
+	return p != q ? p - q : ORDER(v->takes[k], v->takes[i]);
+}
+
+/*
+ * Set v->takes for memory im of the process. Return the sum. Pages that a file
+ * contains take no room in a private mapping. A shared one is captured whole,
+ * also if only other processes use it. If dontdump is false, memory that is
+ * excluded from core dumps takes none.
+ */
+static uint64_t
+takes_set(struct leaving *v, const struct image *im, bool dontdump)
+{
+	const struct vmas *l = &v->space.vma;
+	const struct mapping *m;
+	uint64_t start, end, sum;
+	size_t i, k;
+
+	for (i = k = 0; im != NULL && k < im->nseg; k++) {
+		start = im->seg[k]->base;
+		end = start + im->seg[k]->len;
+		while (i < l->n && l->v[i].end <= start)
+			i++;
+		for (; i < l->n && l->v[i].start < end; i++) {
+			v->takes[i] += (l->v[i].end < end ? l->v[i].end : end) -
+			    (l->v[i].start > start ? l->v[i].start : start);
+			if (l->v[i].end > end)
+				break;
+		}
+	}
+	for (sum = 0, i = 0; i < l->n; i++) {
+		m = &v->space.m[i];
+		if (!dontdump && m->flags & VMF_DONTDUMP)
+			v->takes[i] = 0;
+		else if (!(l->v[i].flags & VMA_SHARED) &&
+		    !(m->flags & VMF_HUGETLB) &&
+		    v->takes[i] > (m->anon + m->swap) * KB)
+			v->takes[i] = (m->anon + m->swap) * KB;
+		sum += v->takes[i];
+	}
+	return sum;
 }
 
 /*
@@ -106,43 +146,74 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 		}
 		at = until < m->end ? v->near[k].end : until;
 	}
-	return (uint64_t)((double)mapping_takes(&v->space, i) * (double)left /
+	return (uint64_t)((double)v->takes[i] * (double)left /
 	    (double)(m->end - m->start));
 }
 
 /*
- * Choose which mappings of process pid of l, which is dumping core, to leave
- * out of the snapshot. Add these to x until the other mappings take at most
- * limit bytes, or until no more may be left out.
+ * Choose which mappings of p, a process of l that is dumping core, to leave out
+ * of the snapshot. Add these to x until the text of p and the other mappings
+ * take at most limit bytes, or until no more may be left out.
  */
 void
-leave_choose(struct live *l, pid_t pid, uint64_t limit, struct exclude *x)
+leave_choose(struct live *l, const struct proc *p, uint64_t limit,
+    struct exclude *x)
 {
 	struct leaving v = { 0 };
 	const struct space *sp = &v.space;
 	uint64_t need;
 	size_t i, k;
 
-	if (space_live(&v.space, pid, false) == -1 ||
-	    (need = space_takes(sp)) <= limit) {
+	if (space_live(&v.space, (pid_t)p->pid, false) == -1) {
 		space_free(&v.space);
 		return;
 	}
+	v.takes = must(calloc(sp->vma.n + 1, sizeof *v.takes));
 	v.stays = must(calloc(sp->vma.n + 1, sizeof *v.stays));
 	v.order = must(calloc(sp->vma.n + 1, sizeof *v.order));
-	live_coreregs(l, pid, register_see, &v);
+	need = image_kb(p->text) * KB + takes_set(&v, p->mem,
+	    !exclude_dontdump(x));
+	live_coreregs(l, (pid_t)p->pid, register_see, &v);
 	SORT(v.near, v.nnear, near_cmp);
 	for (i = 0; i < sp->vma.n; i++)
 		v.order[i] = i;
-	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier, &v.space);
+	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier, &v);
 	for (i = 0; i < sp->vma.n && need > limit; i++) {
 		k = v.order[i];
 		if (!v.stays[k] && (sp->m[k].flags & VMF_STACK) == 0 &&
-		    mapping_takes(sp, k) > 0)
+		    v.takes[k] > 0)
 			need -= mapping_leave(&v, k, x);
 	}
+	free(v.takes);
 	free(v.stays);
 	free(v.order);
 	free(v.near);
 	space_free(&v.space);
+}
+
+/*
+ * Return true if process, thread or embedded file p is to be left out, because
+ * there is no room for it after what is written. Keep the process that dumps
+ * core, and leave an eighth of the room for files. Print what is left out.
+ */
+bool
+leave_whole(struct taking *k, const struct proc *p)
+{
+	const uint64_t most = k->job->most, dumps = (uint64_t)k->job->dumps;
+	const uint64_t limit = p->embedded == NULL ? most : most + most / 8;
+	char text[80];
+
+	if (most == 0 || p->pid == dumps || p->leader == dumps)
+		return false;
+	if (proc_isthread(p))
+		return p->leader == k->left;
+	if (output_pos(k->out) + (image_kb(p->text) + image_kb(p->mem)) *
+	    (KB + 1) <= limit)
+		return false;
+	k->left = p->pid;
+	snprintf(text, sizeof text, "%s %ju is left out: there is no room for "
+	    "it", p->embedded == NULL ? "process" : "file",
+	    (uintmax_t)p->pid);
+	take_lose(k, text);
+	return true;
 }

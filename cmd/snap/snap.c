@@ -44,7 +44,7 @@ write_procs(struct taking *k)
 	if (k->job->move.kill)
 		return early_finish(k);
 	while ((rc = live_next(k->live, &p)) == 1) {
-		if (snap6_put(w, p) == -1)
+		if (!leave_whole(k, p) && snap6_put(w, p) == -1)
 			return -1;
 		/* later pages are compared with its pages only */
 		proc_forget(p);
@@ -215,12 +215,14 @@ snap_once(struct taking *k, bool clone)
 	}
 	o.before = early_live(k);
 	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
-	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
-	    sources_add(&k->job->sources, k->live) == -1)
+	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1))
 		return -1;
-	if (k->job->most != 0)
-		leave_choose(k->live, k->job->dumps, k->job->most,
-		    k->job->exclude);
+	if (sources_add(&k->job->sources, k->live) == -1) {
+		if (!k->job->core)
+			return -1;
+		/* keep the crash, without other processes */
+		take_lose(k, snap_errstr());
+	}
 	return snap_live(k);
 }
 

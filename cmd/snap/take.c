@@ -49,6 +49,8 @@ take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 static int
 take_exclude(struct taking *k, struct proc *p)
 {
+	if (k->job->most != 0 && p->pid == (uint64_t)k->job->dumps)
+		leave_choose(k->live, p, k->job->most, k->job->exclude);
 	return k->job->exclude == NULL ? 0 : exclude_proc(k->job->exclude,
 	    k->snap, p, take_lose, k);
 }

@@ -167,16 +167,17 @@ claim_take(struct claim *p, const struct config *c)
 
 /*
  * Set *r to the space that the handlers of other crashes may still use. Each of
- * them holds a .place file, as p does.
+ * them holds a .place file, as p does. The part of its spool that is written is
+ * used already.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
 {
 	struct stat own, st;
-	char text[64];
-	uint64_t i, kept, disk;
+	char text[96], path[64];
+	uint64_t i, kept, disk, has;
+	int fd, pid, spool;
 	ssize_t n;
-	int fd;
 
 	*r = (struct reserved){ 0 };
 	if (fstat(p->fd, &own) == -1)
@@ -186,10 +187,15 @@ others_reserve(const struct claim *p, struct reserved *r)
 		    flock(fd, LOCK_SH | LOCK_NB) == -1 &&
 		    (n = pread(fd, text, sizeof text - 1, 0)) > 0) {
 			text[n] = '\0';
-			if (sscanf(text, "%" SCNu64 " %" SCNu64, &kept,
-			    &disk) == 2) {
+			if (sscanf(text, "%" SCNu64 " %" SCNu64 " %d %d",
+			    &kept, &disk, &pid, &spool) == 4) {
+				/* its spool is on the disk already */
+				snprintf(path, sizeof path, "/proc/%d/fd/%d",
+				    pid, spool);
+				has = stat(path, &st) == -1 ? 0 :
+				    (uint64_t)st.st_blocks * 512;
 				r->kept += kept;
-				r->disk += disk;
+				r->disk += disk - (has < disk ? has : disk);
 				r->n += kept > 0;
 			}
 		}
@@ -219,11 +225,11 @@ claim_lock(const struct claim *p, struct reserved *others)
 void
 claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 {
-	char text[64];
+	char text[96];
 	int n;
 
-	n = snprintf(text, sizeof text, "%ju %ju\n", (uintmax_t)kept,
-	    (uintmax_t)disk);
+	n = snprintf(text, sizeof text, "%ju %ju %d %d\n", (uintmax_t)kept,
+	    (uintmax_t)disk, getpid(), p->spool);
 	if (ftruncate(p->fd, 0) == 0)
 		(void)!pwrite(p->fd, text, (size_t)n, 0);
 	fd_drop(lock);

@@ -115,6 +115,8 @@ struct claim { /* lock files held by a running snapcrash; see claim.c */
 				   negative: none */
 	int		 taking; /* descriptor of the file .taking.N, locked
 				    during a capture; negative: none */
+	int		 spool;	/* borrowed; descriptor of the spool while it
+				   grows, or -1 */
 };
 
 struct reserved { /* disk space that other handlers may still use */

@@ -51,9 +51,9 @@ struct taking {			/* a process being captured into the spool */
 /*
  * Choose the maximum sizes of the snapshot and its spool, within the available
  * room. The snapshot may take the estimated size of the process plus 1/8 of
- * that plus MARGIN. If this size is unknown, or if other processes are captured
- * too, it may take at least half of the available room. others has the
- * reservations of other handlers. Return 0, or -1 with errstr set if there is
+ * that plus MARGIN. It may take at least half of the available room: mapped and
+ * open files, shared memory and other processes may be larger than the memory
+ * of the process. others has the reservations of other handlers. Return 0, or -1 with errstr set if there is
  * too little room.
  */
 static int
@@ -63,11 +63,10 @@ room_choose(struct taking *t, const struct reserved *others)
 
 	if (store_read(t->c, t->l) == -1)
 		return -1;
-	need = t->sp == NULL ? 0 : space_takes(t->sp);
+	need = t->sp == NULL ? 0 : space_takes(t->sp, t->c->dontdump);
 	t->room = store_room(t->c, t->l, t->charged, need, others, &disk);
 	most = need + need / 8 + MARGIN;
-	if (t->sp == NULL || t->c->companions != WITH_NONE)
-		most = most > t->room / 2 ? most : t->room / 2;
+	most = most > t->room / 2 ? most : t->room / 2;
 	if (t->room > most)
 		t->room = most;
 	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
@@ -94,18 +93,20 @@ cgroup_option(pid_t pid, char *word, size_t size)
 }
 
 /*
- * Run snap(1) to capture the process and its companions into the spool. If
- * there is too little room, capture the process alone, and leave out some of
- * its memory. Return 0, or -1 with errstr set.
+ * Run snap(1) to capture the process and its companions into the spool. snap
+ * leaves out what does not fit in the room. If the process itself does not fit,
+ * capture it alone. Return 0, or -1 with errstr set.
  */
 static int
 snap_run(const struct taking *t, const struct crashing *f, int spool)
 {
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
-	/* ranges left out with --most would be left out of companions as
-	   well */
-	const bool less = t->sp != NULL && space_takes(t->sp) > t->room;
-	const enum companions with = less ? WITH_NONE : t->c->companions;
+	/* an eighth is for mapped files, see leave_whole() of snap */
+	const uint64_t limit = t->room - t->room / 8;
+	/* ranges that snap leaves out are left out of companions as well */
+	const enum companions with = t->sp != NULL &&
+	    space_takes(t->sp, t->c->dontdump) > limit ? WITH_NONE :
+	    t->c->companions;
 	char signum[24], most[40], group[PATH_MAX + 2], own[16], parent[24];
 	char *v[10], **word = v;
 	pid_t pid;
@@ -122,9 +123,8 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 		*++word = signum;
 	if (!t->c->dontdump)
 		*++word = (char *)(uintptr_t)"-xdontdump";
-	snprintf(most, sizeof most, "--most=%ju", (uintmax_t)t->room);
-	if (less)
-		*++word = most;
+	snprintf(most, sizeof most, "--most=%ju", (uintmax_t)limit);
+	*++word = most;
 	if (with == WITH_CHILDREN || with == WITH_PARENT)
 		*++word = (char *)(uintptr_t)"-r";
 	cgroup_option(f->pid, group, sizeof group);
@@ -299,6 +299,7 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 
 	if ((rc = claim_take(claim, c)) == 0 && (spool = spool_new()) == -1)
 		rc = errstr_sys("%s", c->directory);
+	claim->spool = spool;
 	if (rc == 0)
 		rc = spool_take(c, f, spool, claim, &room);
 	let_go(f);
@@ -307,6 +308,7 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 	snprintf(name, 80, "./%s.snap.gz", f->id);
 	if (rc == 0) {
 		/* the spool will not grow any more */
+		claim->spool = -1;
 		claim_unlock(claim, claim_lock(claim, &others), room, room);
 		rc = spool_pack(spool, name, room, claim);
 	}
@@ -324,7 +326,8 @@ int
 crash_take(const struct config *c, char *const words[])
 {
 	struct crashing f = { .pid = -1, .pidfd = -1 };
-	struct claim claim = { -1, -1 };
+	struct claim claim = { -1, -1, -1 };
+	struct config mine = *c;
 	char name[80], what[128];
 	int rc;
 
@@ -336,8 +339,11 @@ crash_take(const struct config *c, char *const words[])
 	if (rc == 0)
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);
+	/* the connections that serve does not accept wait in the kernel */
+	if (words == NULL)
+		mine.waiting = claim_most(c);
 	if (rc == 0)
-		rc = crash_keep(c, &f, &claim, name);
+		rc = crash_keep(&mine, &f, &claim, name);
 	if (rc == 0) {
 		snapshot_use(c, &f, name, &claim);
 		return 0;

@@ -11,11 +11,10 @@
 static void
 keep_embedded(struct keeping *k, const struct vma *key)
 {
-	const struct proc *p = embedded_find(k->s, key);
-	size_t i;
+	const ssize_t i = embedded_index(k->s, key);
 
-	for (i = 0; p != NULL && i < k->n; i++)
-		k->keep[i] |= k->s->proc[i] == p;
+	if (i != -1)
+		k->keep[i] = true;
 }
 
 /*

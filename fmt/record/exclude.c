@@ -36,6 +36,15 @@ exclude_free(struct exclude *x)
 	free(x);
 }
 
+/*
+ * Return true if x excludes the memory that is excluded from core dumps.
+ */
+bool
+exclude_dontdump(const struct exclude *x)
+{
+	return x->dontdump;
+}
+
 static int
 env_add(struct exclude *x, const char *pattern)
 {

@@ -2,6 +2,7 @@
  * A set of live processes, from creation to release. add.c fills it, freeze.c
  * stops the processes and releases them.
  */
+#include "bisect.h"
 #include "clock.h"
 #include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
@@ -167,6 +168,15 @@ bool
 live_incomplete(const struct live *l)
 {
 	return l->incomplete;
+}
+
+/*
+ * Return true if set l has no process to capture.
+ */
+bool
+live_isempty(const struct live *l)
+{
+	return LSEEK(&l->procs, lproc_istaken(x)) == NULL;
 }
 
 /*

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # snapcrash where there is not room for all of a crash: what is left out is
-# what is needed least, and it is told.
+# what is needed least or the other processes, and it is told.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -52,5 +52,25 @@ if [ -x "$BUILD/snapstack" ]; then
 else
 	skip "with its stack" "no snapstack"
 fi
+
+# its parent takes more than there is room for
+config "keep-bytes 32M
+with parent"
+rm -f "$store"/*
+python3 -c 'import os, signal
+child = os.fork()
+if child == 0:
+    signal.pause()
+big = os.urandom(200 << 20)
+os.kill(child, signal.SIGSEGV)
+os.waitpid(child, 0)'
+alone() {
+	file=$(find "$store" -name 'python3*.snap.gz')
+	[ -n "$file" ]
+}
+until_true alone
+is "$("$BUILD/snapls" -c "$file" >/dev/null; echo $?) $(
+    "$BUILD/snapls" "$file" | grep -c python3)" "0 1" \
+    "without its parent, if there is no room for that"
 rm -rf "$store"
-finish 7
+finish 8
