@@ -89,6 +89,7 @@ bool
 units_install(const struct config *c, const char *path)
 {
 	char self[PATH_MAX];
+	const char *const words[] = { c->socket, c->directory, path, self };
 	size_t i;
 
 	if (access(UNITS, F_OK) == -1)
@@ -97,12 +98,13 @@ units_install(const struct config *c, const char *path)
 		if (access(names[i], F_OK) == 0 && !unit_isours(names[i]))
 			errx(1, "%s: exists but was not created by snapcrash; "
 			    "not overwritten", names[i]);
-	if (strpbrk(c->socket, " \t%\\\"'") != NULL ||
-	    strpbrk(c->directory, " \t%\\\"'") != NULL)
-		errx(1, "%s or %s contains a character that is not allowed in "
-		    "a systemd unit", c->socket, c->directory);
-	if (program_self(self) == -1 ||
-	    file_write(names[0], listens, c->socket) == -1 ||
+	if (program_self(self) == -1)
+		errx(1, "%s", snap_errstr());
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (strpbrk(words[i], " \t%\\\"'") != NULL)
+			errx(1, "%s: contains a character that is not allowed "
+			    "in a systemd unit", words[i]);
+	if (file_write(names[0], listens, c->socket) == -1 ||
 	    file_write(names[1], serves, c->directory, self, path) == -1)
 		errx(1, "%s", snap_errstr());
 	if (!units_work())

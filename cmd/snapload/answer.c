@@ -30,7 +30,7 @@ answer(const char *line)
 void
 refuse(bool undone)
 {
-	char text[560];
+	char text[500];	/* see far_read() of snap */
 
 	snprintf(text, sizeof text, "%s far side: %s", undone ? "undone" :
 	    "failed", snap_errstr());
