@@ -242,7 +242,7 @@ series_take(struct taking *k, const struct liveopts *o)
 		if (rc == -1)
 			say_kept(false);
 		if (rc == -1 && none && n > 1 && k->live != NULL &&
-		    !live_incomplete(k->live)) {
+		    live_isempty(k->live) && !live_incomplete(k->live)) {
 			rc = series_over(k, n);
 			live_free(k->live);
 			k->live = NULL;

@@ -7,8 +7,8 @@
 #include "engine.h"
 
 /*
- * Return true if all segments of image im were described before, in order.
- * Cache the answer in a.
+ * Return true if all segments of image im were described in this copy or the
+ * one before it, in order. Cache the answer in a.
  */
 static bool
 again_look(struct dedup *d, struct again *a, const struct image *im)
@@ -19,7 +19,8 @@ again_look(struct dedup *d, struct again *a, const struct image *im)
 		return a->described;
 	a->image = im;
 	a->described = false;
-	for (i = 0; i < d->ndesc && im->nseg > 0; i++)
+	i = BISECT_WHILE(k, d->ndesc, d->desc[k].place < d->startbefore);
+	for (; i < d->ndesc && im->nseg > 0; i++)
 		if (d->desc[i].seg == im->seg[0]) {
 			a->first = i;
 			a->described = d->ndesc - i >= im->nseg &&

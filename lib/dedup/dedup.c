@@ -240,6 +240,7 @@ dedup_next(struct dedup *d, bool all, bool replaced)
 	for (i = 0; i < d->noutcome; i++)
 		d->outcome[i] = d->outcome[i + n];
 	d->lastoutcome = 0;
+	d->startbefore = d->start;
 	d->start = d->places;
 	d->all = all;
 	d->again = d->earlier = (struct again){ .image = NULL };

@@ -117,6 +117,7 @@ struct dedup {
 	struct index	 content;
 	struct index	 identity;	/* those of this copy */
 	uint64_t	 start;	/* first place of this copy; see dedup_next() */
+	uint64_t	 startbefore;	/* first place of the copy before it */
 	struct described *desc;		/* owned; sorted by place */
 	size_t		 ndesc;
 	struct again	 again;

@@ -51,7 +51,8 @@ int
 output_publish(struct output *o)
 {
 	(void)output_end(o);
-	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
+	if (!o->failed && (o->published ? fsync(o->fd) :
+	    newfile_finish(&o->file)) == -1)
 		output_fail(o, "finish");
 	o->published = true;
 	if (output_check(o) == -1)
@@ -87,8 +88,10 @@ ending_keep(struct output *o)
 int
 output_rewind(struct output *o)
 {
+	o->rewound = false;
 	if (output_check(o) == -1 || ending_keep(o) == -1)
 		return -1;
+	o->rewound = true;
 	if (ftruncate(o->fd, (off_t)o->markwritten) == -1 ||
 	    lseek(o->fd, (off_t)o->markwritten, SEEK_SET) == -1)
 		output_fail(o, "seek");
@@ -102,12 +105,15 @@ output_rewind(struct output *o)
 
 /*
  * Remove all that was appended to o since output_rewind(), even if a mark is in
- * it, and write what output_rewind() removed. Nothing more can be appended.
- * Return 0, or -1 with errstr set.
+ * it, and write what output_rewind() removed. If that failed without a change
+ * of the file, do nothing. Nothing more can be appended. Return 0, or -1 with
+ * errstr set.
  */
 int
 output_undo(struct output *o)
 {
+	if (!o->rewound)
+		return 0;
 	(void)output_flush(o);
 	return ftruncate(o->fd, (off_t)o->endingat) == -1 ||
 	    full_pwrite(o->fd, o->ending.data, o->ending.len,

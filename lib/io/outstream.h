@@ -31,6 +31,7 @@ struct output {
 	struct buf	 ending;	/* owned; what output_rewind() removed
 					   from the file */
 	uint64_t	 endingat;	/* its offset in the file */
+	bool		 rewound;	/* output_rewind() has removed it */
 	struct gzipfile	*reads; /* owned; the compressed output, for
 				   output_source(); or NULL */
 	struct progress	*progress; /* borrowed; or NULL */
