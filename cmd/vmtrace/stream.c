@@ -247,9 +247,15 @@ static int
 stream_take(void *arg, const struct trace *t)
 {
 	struct stream *s = arg;
+	uint64_t now;
 
 	if (t->kind == TRACE_LOST) {
-		tasks_reread(&s->tasks);
+		/* an older loss is made up for: one per buffer arrives */
+		if (t->rec->time >= s->reread) {
+			now = now_ns();
+			tasks_reread(&s->tasks);
+			s->reread = now;
+		}
 		return 0;
 	}
 	dispatch(s, thread_of(s, t->rec->pid, t->rec->tid), t);

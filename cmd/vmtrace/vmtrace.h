@@ -127,6 +127,7 @@ struct stream {
 	struct tasks	 tasks;
 	struct output_state out;
 	uint64_t	 last;	/* time of the latest event */
+	uint64_t	 reread; /* time of the last tasks_reread() */
 };
 
 int		 stream_read(struct stream *, struct tracer *, bool);

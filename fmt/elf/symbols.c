@@ -16,8 +16,9 @@
 enum {
 	MAX_NAME = 255,	/* length in bytes to which longer symbol names are
 			   cut */
-	MAX_TABLE = 1 << 28	/* maximum size of a symbol or string table, in
+	MAX_TABLE = 1 << 28,	/* maximum size of a symbol or string table, in
 				   bytes */
+	MAX_LOADS = 256		/* segments to read */
 };
 
 struct elfsym {
@@ -49,7 +50,7 @@ loads_read(struct elfsyms *s, Elf *elf)
 
 	if (elf_getphdrnum(elf, &n) == -1)
 		return errstr_set("ELF: %s", elf_errmsg(-1));
-	for (i = 0; i < n && i < UINT16_MAX; i++) {
+	for (i = 0; i < n && i < UINT16_MAX && s->nload < MAX_LOADS; i++) {
 		if (gelf_getphdr(elf, (int)i, &ph) == NULL)
 			return errstr_set("ELF: %s", elf_errmsg(-1));
 		if (ph.p_type != PT_LOAD)
@@ -137,8 +138,8 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 /*
- * Read all functions into s from .symtab, or from .dynsym if .symtab is missing
- * or empty.
+ * Read all functions into s from the first .symtab, or from the first .dynsym if
+ * .symtab is missing or empty.
  */
 static int
 syms_read(struct elfsyms *s, Elf *elf)
@@ -151,9 +152,11 @@ syms_read(struct elfsyms *s, Elf *elf)
 	for (i = 0; i < sizeof kind / sizeof *kind && s->n == 0; i++)
 		for (scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;)
 			if (gelf_getshdr(scn, &sh) != NULL &&
-			    sh.sh_type == kind[i] &&
-			    table_read(s, elf, scn, &sh) == -1)
-				return -1;
+			    sh.sh_type == kind[i]) {
+				if (table_read(s, elf, scn, &sh) == -1)
+					return -1;
+				break;
+			}
 	return 0;
 }
 

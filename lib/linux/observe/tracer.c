@@ -306,12 +306,16 @@ record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
 	return fn(arg, &tr);
 }
 
+/*
+ * Read all records from the buffers shared with the kernel, unless more than
+ * most bytes of them are held already.
+ */
 static int
-tracer_drain(struct tracer *t)
+tracer_drain(struct tracer *t, size_t most)
 {
 	size_t i;
 
-	if (t->order.bytes.len > MAX_HELD)
+	if (t->order.bytes.len > most)
 		return 0;
 	for (i = 0; i < t->ncpu; i++)
 		if (ring_drain(&t->ring[i], &t->order.bytes) == -1)
@@ -334,14 +338,15 @@ tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
 	int rc;
 
 	now = now_ns();
-	rc = tracer_drain(t);
+	/* after the last call, nothing reads what is left */
+	rc = tracer_drain(t, all ? SIZE_MAX : MAX_HELD);
 	if (rc == 0)
 		rc = order_split(&t->order, all ? UINT64_MAX : now - HOLD_NS,
 		    &old);
 	for (i = 0; rc == 0 && i < old.n; i++) {
 		rc = record_pass(t, old.bytes.data + old.slot[i].at, fn, arg);
 		if (rc == 0 && i % DRAIN_EACH == DRAIN_EACH - 1)
-			rc = tracer_drain(t);
+			rc = tracer_drain(t, MAX_HELD);
 	}
 	order_free(&old);
 	return rc;
