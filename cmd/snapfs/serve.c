@@ -13,7 +13,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { READ_MAX = 1024 * 1024, THREADS = 16 };
+enum {
+	READ_SIZE = 1024 * 1024, /* preferred length of a read, in bytes */
+	READ_PAGES = 256,	/* maximum length of a read, in pages: the
+				   kernel's FUSE_MAX_MAX_PAGES */
+	THREADS = 16
+};
 
 static const double forever = 1e8;	/* cache timeout in seconds */
 
@@ -47,7 +52,7 @@ serve_stat(const struct served *sv, uint64_t ino, struct stat *st)
 		st->st_mode = S_IFREG | (o->mode & (a.exec ? 0555 : 0444));
 	st->st_size = (off_t)a.size;
 	st->st_blocks = (blkcnt_t)(a.data / 512 + (a.data % 512 != 0));
-	st->st_blksize = READ_MAX;
+	st->st_blksize = READ_SIZE;
 	st->st_atim.tv_sec = st->st_mtim.tv_sec = st->st_ctim.tv_sec =
 	    o->time;
 	return 0;
@@ -59,7 +64,7 @@ serve_init(void *arg, struct fuse_conn_info *conn)
 	conn->max_read = ((struct served *)arg)->max_read;
 	conn->max_background = 64;
 	conn->congestion_threshold = 48;
-	conn->max_readahead = READ_MAX;
+	conn->max_readahead = READ_SIZE;
 	conn->time_gran = 1000000000;
 }
 
@@ -189,15 +194,20 @@ serve_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 
 static pthread_key_t read_key;	/* key of each thread's read buffer */
 
+/*
+ * Return a buffer of this thread for a read of size bytes, or NULL if memory
+ * runs out or the kernel never reads that much at once.
+ */
 static uint8_t *
 read_buffer(size_t size)
 {
+	const size_t most = READ_PAGES * (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *buf;
 
-	if (size > READ_MAX)
+	if (size > most)
 		return NULL;
 	if ((buf = pthread_getspecific(read_key)) == NULL) {
-		buf = malloc(READ_MAX);
+		buf = malloc(most);
 		(void)pthread_setspecific(read_key, buf);
 	}
 	return buf;
