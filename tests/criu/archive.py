@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Archives as containers' engines write them, of a directory of CRIU images.
+"""Make archives of a directory of CRIU images, as container engines do.
 
-archive.py make FORM DIR FILE   an archive of the images in DIR
-archive.py cut FILE DIR         the archive cut within each member, and between them
-archive.py flip FILE DIR        with a byte of each header changed
+archive.py make FORM DIR FILE   archive the images in DIR
+archive.py cut FILE DIR         copies truncated within and between members
+archive.py flip FILE DIR        copies with one byte of a header changed
 
-Forms: podman (what "podman container checkpoint -e" writes), pax and gnu (the
-same, with names that take more than a header), top (the images are at the
-top), dot (as "tar -C DIR .": names begin with "./"), stack (DIR is
-stacked on DIR/../3, that on DIR/../2, and so on), out, absolute, around (the link leads out of the
-archive, there too, and to itself), late (a member is there twice), huge (a size of 2^62),
-sparse, hard, link (pages-1.img or all of them are no plain file), none, two.
+Forms: podman (as "podman container checkpoint -e" writes it), pax and gnu (the
+same, with names that need extended headers), top (no folder for the images),
+dot (as "tar -C DIR .": names begin with "./"), stack (the parent of DIR is
+DIR/../3, its parent is DIR/../2, and so on), out, absolute, around (the link to
+the parent leads out of the archive, is absolute, or forms a loop), late (a
+member is there twice), huge (a size of 2^62), sparse, hard, link (the pages
+images are not regular files), none and two (so many checkpoints).
 """
 import io
 import os
@@ -46,7 +47,7 @@ def files(tar, at, path, pages=tarfile.REGTYPE):
 
 
 def around(tar):
-    """What else podman puts into it."""
+    """Add the other members of podman's archives."""
     member(tar, 'artifacts/resolv.conf', b'nameserver 127.0.0.1\n')
     member(tar, 'config.dump', b'{"id": "3f2a51", "name": "web"}')
     member(tar, 'spec.dump', b'{"ociVersion": "1.0.2"}')
@@ -57,7 +58,7 @@ def make(form, path, out):
     with tarfile.open(out, 'w', format=FORMAT.get(
             form, tarfile.USTAR_FORMAT)) as tar:
         if form in ('pax', 'gnu'):
-            # the real ones are behind those that take more than a header
+            # extended headers come before the members that they describe
             member(tar, 'volumes/' + 200 * 'long/' + 'name', b'x')
             member(tar, 'a', kind=tarfile.SYMTYPE, link=300 * 'b')
         if form == 'top':
@@ -97,7 +98,7 @@ def summed(head):
 
 
 def patch(path, name, at, data):
-    """Change a header, and its sum."""
+    """Change bytes of a header, and update its checksum."""
     with tarfile.open(path) as tar:
         off = tar.getmember(name).offset
     with open(path, 'r+b') as f:

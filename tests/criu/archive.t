@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Archives of checkpoints, as podman and those that a kubelet asks write them,
-# are read as the images in them; the archives are made without any of our code.
+# Archives of checkpoints, as podman and the kubelet's runtimes write them, are
+# read like the images in them.  archive.py makes them without the library.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -13,13 +13,13 @@ tar() {
 	python3 "$here/archive.py" make "$1" "$2" "$tmp/$1.tar" || exit 1
 }
 
-# same WHAT FILE: it is what the images in $images are
+# same WHAT FILE: FILE is read like the images in $images
 images=$tmp/asm/both
 same() {
 	"$BUILD/snapcat" -o "$tmp/want.snap" "$images" &&
 	    "$BUILD/snapcat" -o "$tmp/got.snap" "$2" 2>"$tmp/err"
-	is "$? $(cat "$tmp/err")" "0 " "$1: it is read"
-	try "$1: as the images in it" cmp "$tmp/got.snap" "$tmp/want.snap"
+	is "$? $(cat "$tmp/err")" "0 " "$1: snapcat reads it"
+	try "$1: same as its images" cmp "$tmp/got.snap" "$tmp/want.snap"
 }
 
 for form in podman pax gnu top dot late; do
@@ -35,14 +35,14 @@ elif zstd -q <"$tmp/podman.tar" | "$BUILD/snapls" 2>&1 | grep -q without; then
 else
 	zstd -q "$tmp/podman.tar" -o "$tmp/podman.tar.zst"
 	same "zstd" "$tmp/podman.tar.zst"
-	same "a pipe of zstd" <(cat "$tmp/podman.tar.zst")
+	same "zstd from a pipe" <(cat "$tmp/podman.tar.zst")
 	{
 		head -c 100000 "$tmp/podman.tar" | zstd -q
 		tail -c +100001 "$tmp/podman.tar" | zstd -q -1 --no-check
 	} >"$tmp/twice.zst"
 	"$BUILD/snapls" "$tmp/twice.zst" >"$tmp/out" 2>&1
 	is "$? $(tail -n +2 "$tmp/out" | cksum)" "0 $("$BUILD/snapls" \
-	    "$tmp/podman.tar" | tail -n +2 | cksum)" "several frames"
+	    "$tmp/podman.tar" | tail -n +2 | cksum)" "zstd: several frames"
 	head -c -1 "$tmp/podman.tar.zst" >"$tmp/cut.zst"
 	(cat "$tmp/podman.tar.zst" && echo) >"$tmp/more.zst"
 	{
@@ -57,22 +57,22 @@ else
 	done
 	"$BUILD/snapcat" "$images" | zstd -q >"$tmp/s.zst"
 	is "$("$BUILD/snapls" "$tmp/s.zst" | cksum)" \
-	    "$("$BUILD/snapls" "$images" | cksum)" "zstd: any snapshot"
+	    "$("$BUILD/snapls" "$images" | cksum)" "zstd: a snapshot is listed"
 	is "$("$BUILD/snapcat" -o "$tmp/got.snap" "$tmp/s.zst" 2>&1)" "" \
-	    "zstd: pages of it"
+	    "zstd: a snapshot is copied"
 fi
-same "a pipe" <(cat "$tmp/podman.tar")
-same "a compressed pipe" <(cat "$tmp/podman.tar.gz")
+same "from a pipe" <(cat "$tmp/podman.tar")
+same "compressed, from a pipe" <(cat "$tmp/podman.tar.gz")
 (echo line && cat "$tmp/podman.tar") >"$tmp/behind"
 {
 	read -r
-	same "what is behind something else" -
+	same "after other data in a file" -
 } <"$tmp/behind"
 images=$tmp/asm/stack/4
 tar stack "$images"
-same "a stack" "$tmp/stack.tar"
+same "with parents" "$tmp/stack.tar"
 
-# all commands
+# other commands
 cp "$tmp/podman.tar" "$tmp/x.tar"
 images=$tmp/asm/both
 for c in "snapls -v" "snapls -j" "procmap -x -M"; do
@@ -82,7 +82,7 @@ for c in "snapls -v" "snapls -j" "procmap -x -M"; do
 done
 "$BUILD/snapload" -D "$tmp/img" "$tmp/x.tar" >"$tmp/out" 2>&1
 ok $? "snapload" || diag <"$tmp/out"
-try "the images it makes" python3 "$here/criuasm.py" same "$tmp/img" "$images"
+try "snapload: same images" python3 "$here/criuasm.py" same "$tmp/img" "$images"
 
 # refused FORM SENTENCE
 refused() {
@@ -110,18 +110,19 @@ archive"
 refused around "$parent around.tar/checkpoint/parent has too many parents, or \
 leads back to itself"
 
-# a damaged block is named as in the directory
+# the message about a damaged block is the same as for the directory
 images=$tmp/asm/blocks-noise
 tar podman "$images"
 "$BUILD/snapcat" -o "$tmp/x.snap" "$images" 2>&1 | sed 's|.*/||' >"$tmp/want"
 "$BUILD/snapcat" -o "$tmp/x.snap" "$tmp/podman.tar" 2>&1 |
     sed 's|.*tar/checkpoint/||' >"$tmp/got"
-is "$(cat "$tmp/got")" "$(cat "$tmp/want")" "the offset of a block"
-is "$(grep -c 'img: byte 24927: 129 bytes' "$tmp/got")" 1 "is that in the image"
+is "$(cat "$tmp/got")" "$(cat "$tmp/want")" "a damaged block: same message"
+is "$(grep -c 'img: byte 24927: 129 bytes' "$tmp/got")" 1 \
+    "its offset in the image"
 images=$tmp/asm/both
 tar podman "$images"
 
-# what is damaged is refused, or is as it was
+# damaged archives are refused
 for how in cut flip; do
 	mkdir "$tmp/$how"
 	python3 "$here/archive.py" $how "$tmp/podman.tar" "$tmp/$how"
@@ -138,6 +139,6 @@ for how in cut flip; do
 			;;
 		esac
 	done
-	is "$((n > 10)) $bad" "1 0" "$how: each is refused, with a sentence"
+	is "$((n > 10)) $bad" "1 0" "$how: each is refused in one line"
 done
 finish 50

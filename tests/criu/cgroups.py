@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""cgroups OURS CRIUS PATH - compare what two checkpoints tell of cgroups
+"""cgroups OURS CRIUS PATH - compare the cgroups in two checkpoints
 
-Compared are, of each hierarchy that criu tells of, where all processes and
-threads are, and the cgroups of that path and below it: owner, mode and
-properties.  Ours may have more of version 2: cgroups above,
-and properties that criu does not keep.  Each difference is printed; exits 1 if
-there is one, or nothing was compared.
+Compares the cgroups of all processes and threads in each hierarchy that criu
+records, and owner, mode and properties of the cgroups at and below PATH.  OURS
+may have more cgroups above them, and in version 2 more properties.  Prints each
+difference.  Exits 1 if there is one, or if nothing was compared.
 """
 import glob
 import os

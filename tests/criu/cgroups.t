@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Processes in cgroups of their own are restored into these, which are made
-# anew with their properties, as --manage-cgroups says; and in a cgroup
-# namespace.
+# Processes are restored into their cgroups, which criu creates again with their
+# properties as --manage-cgroups says; the same in a cgroup namespace.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 name=snap-cgroups.${tmp##*/}
 
-# A line for each hierarchy in which cgroups can be made: where it is mounted.
+# the mount point of each hierarchy in which cgroups can be created
 tops=$(awk '$3 == "cgroup2" || ($3 == "cgroup" &&
     $4 ~ /(^|,)(pids|memory|cpu)(,|$)/) { print $2 }' /proc/mounts |
     while read -r top; do
@@ -26,15 +25,15 @@ unmake() {
 	done
 }
 trap unmake EXIT
-[ -n "$tops" ] || skip_all 'no cgroups can be made'
+[ -n "$tops" ] || skip_all 'cannot create cgroups'
 
-# set FILE VALUE: if there is such a property
+# set_to FILE VALUE: set a property if the file exists
 set_to() {
 	[ ! -e "$1" ] || echo "$2" >"$1"
 }
 
-# make: in each hierarchy two cgroups, one in the other, and below these one
-# that is empty, with properties
+# make: in each hierarchy create two nested cgroups with properties, and an
+# empty one in the inner one
 make() {
 	local top in
 
@@ -57,7 +56,7 @@ make() {
 	done
 }
 
-# What of properties is there, and whose it is.
+# print the properties and owners of the cgroups
 properties() {
 	local top f
 
@@ -82,7 +81,7 @@ enter() {
 	done
 }
 
-# where PID[/task/TID] ...: in which of them it is
+# where PID[/task/TID] ...: print their cgroups below $name
 where() {
 	local p
 
@@ -91,7 +90,7 @@ where() {
 	done
 }
 
-# ended: $pid and all below it are, and their cgroups are gone
+# ended WHAT: end $pid and its descendants, and remove the cgroups
 ended() {
 	end_taken
 	unmake
@@ -99,7 +98,7 @@ ended() {
 	ok $? "$1: the cgroups are gone"
 }
 
-# begin: a family whose child is in a cgroup below that of its parent
+# begin: a family whose child is in a cgroup below the one of its parent
 begin() {
 	make
 	start family
@@ -119,73 +118,74 @@ timeout 60 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>/dev/null
 loads=(--manage-cgroups=soft)
 take "$tmp/soft" -r
 is "$(grep -c -- ' --manage-cgroups=soft' "$tmp/command")" 1 \
-    'the command tells it'
+    'the command has the option'
 if may_dump; then
-	# others come and go
+	# criu dumps only the controllers of our cgroups: others change
 	while IFS=: read -r _ list _; do
 		lists+=(--cgroup-dump-controller "$list")
 	done < <(where "$pid" | sort -u)
 	dump "$pid" "$tmp/crius" --manage-cgroups=full --leave-running \
 	    "${lists[@]}"
-	try 'sets and properties are those that criu tells' \
+	try 'sets and properties are those of criu' \
 	    python3 "$here/cgroups.py" "$tmp/soft" "$tmp/crius" "/$name/in"
 else
-	skip 'beside criu' "$undumped" 2
+	skip 'compared with criu' "$undumped" 2
 fi
 ended soft
 restore "$tmp/soft"
 goes_on soft
 is "$(where "$pid" "$child")" "$(cat "$tmp/were")" \
-    'soft: each is in its own again'
-is "$(properties)" "$(cat "$tmp/before")" 'soft: with its properties'
+    'soft: each is in its cgroup'
+is "$(properties)" "$(cat "$tmp/before")" 'soft: properties are restored'
 end
 
-# those that are there keep their own
+# existing cgroups keep their properties
 for top in $tops; do
 	echo 5 >"$top/$name/in/cgroup.max.descendants"
 	echo 55 >"$top/$name/in/pids.max"
 done 2>/dev/null
 properties >"$tmp/changed"
 restore "$tmp/soft"
-is "$(properties)" "$(cat "$tmp/changed")" 'soft: those there keep theirs'
+is "$(properties)" "$(cat "$tmp/changed")" 'soft: existing ones are unchanged'
 end
 is "$(cmp -s "$tmp/changed" "$tmp/before"; echo $?)" 1 '(they differ)'
 timeout 60 "$BUILD/snapload" --manage-cgroups=full -D "$tmp/full" "$tmp/snap" \
     >/dev/null
 timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=full \
     -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
-is "$? $(properties)" "0 $(cat "$tmp/before")" 'full: they get theirs back'
+is "$? $(properties)" "0 $(cat "$tmp/before")" 'full: properties are restored'
 end
 timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=strict \
     -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
 is "$? $(grep -c 'Abort restore of existing' "$tmp/criu.log")" '1 1' \
-    'strict: none may be there'
+    'strict: existing cgroups: refused'
 unmake
 timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=none \
     -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
 is "$? $(grep -c "dir .* doesn't exist" "$tmp/criu.log")" '1 1' \
-    'none: they must be there'
+    'none: missing cgroups: refused'
 unmake
 
-# by itself it is restored where criu is
+# without the option it is restored into the cgroups of criu
 begin
 loads=()
 take "$tmp/ignored" -r
 is "$(ls "$tmp/ignored/cgroup.img" 2>/dev/null)$(grep -c cgroup \
-    "$tmp/command")" 0 'without the option there is no image'
+    "$tmp/command")" 0 'without the option no image is written'
 ended ignored
 restore "$tmp/ignored"
-is "$(grep -c "$name" "/proc/$pid/cgroup")" 0 'and it is where criu is'
+is "$(grep -c "$name" "/proc/$pid/cgroup")" 0 \
+    'without the option it is in the cgroups of criu'
 end
 
-# elsewhere
+# --cgroup-root
 begin
 loads=(--manage-cgroups=soft "--cgroup-root=/$name.2")
 take "$tmp/moved" -r
 ended moved
 restore "$tmp/moved"
 is "$(where "$pid" "$child")" "$(sed "s,/$name/in,/$name.2," "$tmp/were")" \
-    'another root of cgroups'
+    '--cgroup-root: in the other cgroup'
 end
 unmake
 
@@ -205,13 +205,13 @@ take "$tmp/space" -r
 ended namespace
 restore "$tmp/space"
 goes_on 'a cgroup namespace'
-is "$(where "$pid")" "$(cat "$tmp/were")" 'where it was'
-is "$(inside)" "$(cat "$tmp/inside")" 'and sees itself at the root of its own'
-is "$(grep -c "$name" "$tmp/inside")" 0 '(which it did)'
+is "$(where "$pid")" "$(cat "$tmp/were")" 'namespace: it is in its cgroup'
+is "$(inside)" "$(cat "$tmp/inside")" 'namespace: it sees the same paths'
+is "$(grep -c "$name" "$tmp/inside")" 0 '(without the part above)'
 end
 unmake
 
-# a thread that is elsewhere, as it can be in version 1
+# a thread in another cgroup than its process, in version 1
 first=$(for top in $tops; do [ ! -e "$top/tasks" ] || echo "$top"; done |
     head -n 1)
 if [ -n "$first" ]; then
@@ -225,17 +225,18 @@ if [ -n "$first" ]; then
 	take "$tmp/thread" -r
 	ended thread
 	restore "$tmp/thread"
-	goes_on 'a thread elsewhere'
-	is "$(where "$pid" "$thread")" "$(cat "$tmp/were")" 'it is there again'
+	goes_on 'a thread in another cgroup'
+	is "$(where "$pid" "$thread")" "$(cat "$tmp/were")" \
+	    'the thread is in it'
 	is "$(diff <(where "$pid") <(where "$thread") | grep -c '^>')" 1 \
-	    '(in another than its process)'
+	    '(which is not that of its process)'
 	end
 else
-	skip 'a thread elsewhere' 'no cgroups of version 1 can be made' 7
+	skip 'a thread in another cgroup' 'no cgroups of version 1' 7
 fi
 unmake
 
-# a hierarchy that is mounted nowhere when the snapshot is taken
+# a hierarchy that is not mounted while the snapshot is taken
 mkdir "$tmp/mnt.v1"
 hierarchy() {
 	mount -t cgroup -o "none,name=${name##*.}" none "$tmp/mnt.v1" \
@@ -259,14 +260,14 @@ if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	restore "$tmp/unmounted"
 	is "$(grep -c "name=${name##*.}:/sub$" "/proc/$pid/cgroup") $(stat \
 	    -c %a "$tmp/mnt.v1/sub")" '1 711' \
-	    'of a hierarchy that is mounted nowhere'
+	    'a hierarchy that was not mounted'
 	end
 	rmdir "$tmp/mnt.v1/sub"
 	umount "$tmp/mnt.v1"
-	# it ends with the last of its cgroups, if it is not mounted then
+	# an unmounted hierarchy disappears with the last of its cgroups
 	until_true over
 else
-	skip 'a hierarchy that is mounted nowhere' \
-	    'none of version 1 can be made' 3
+	skip 'a hierarchy that was not mounted' \
+	    'no cgroups of version 1' 3
 fi
 finish 43

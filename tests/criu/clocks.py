@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# Looks at clocks that may be those of a time namespace: a line "name count
-# wrong" for each in the log.  Wrong is one that goes back, or ahead by more
-# than a test may take.
+# Watch the clocks that a time namespace changes.  Write a line "name count
+# wrong" for each to the log; wrong is 1 if the clock went back, or ahead by
+# more than a test takes.
 import os
 import sys
 import time

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Real processes in compressed images: packed.py finds each rule and the same
-# memory; a criu that does not know such images refuses them; and they are
-# restored after they were decompressed.
+# Compressed images of real processes keep each rule and have the same memory
+# (packed.py).  A criu that does not support them refuses them.  Once they are
+# decompressed, criu restores the processes.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 ldd "$BUILD/snapload" | grep -q liblz4 || skip_all 'snapload has no LZ4'
 
-# goes_through WHAT: what was started, through compressed images
+# goes_through WHAT: move $pid through compressed images
 goes_through() {
 	local packed=$tmp/packed plain=$tmp/plain
 
@@ -19,23 +19,23 @@ goes_through() {
 	timeout 60 "$BUILD/snapload" -z -D "$packed" <"$tmp/snap" \
 	    >"$tmp/command" 2>"$tmp/err"
 	is "$? $(grep -v ': needs criu ' "$tmp/err")" "0 " \
-	    "$1: to compressed images"
-	try "$1: each rule, and the same memory" \
+	    "$1: compressed images are written"
+	try "$1: images keep each rule, memory is the same" \
 	    timeout 120 python3 "$here/packed.py" check "$packed" "$plain"
 	ok "$(($(du -s "$packed" | cut -f1) >= $(
-	    du -s "$plain" | cut -f1)))" "$1: they are smaller"
+	    du -s "$plain" | cut -f1)))" "$1: images are smaller"
 	images "$packed" "$tmp/snap2"
 	load "$tmp/snap2" "$tmp/again"
-	try "$1: decompressed: the same memory" \
+	try "$1: decompressed, memory is the same" \
 	    timeout 120 python3 "$here/packed.py" check "$packed" "$tmp/again"
 	mkdir -p "$tmp/work"
 	if "$criu" dump --help | grep -q -- --compress; then
-		skip "$1: refused" "criu may know compressed images"
+		skip "$1: criu refuses them" "criu may know compressed images"
 	else
 		timeout 60 "$criu" restore -d -D "$packed" -W "$tmp/work" \
 		    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
 		is "$? $(grep -ci 'images version' "$tmp/criu.log") $(
-		    pgrep -s "$pid")" "1 1 " "$1: criu refuses their version"
+		    pgrep -s "$pid")" "1 1 " "$1: criu refuses them"
 	fi
 	sed -i "s,-D $packed,-D $tmp/again," "$tmp/command"
 	restore "$tmp/again"

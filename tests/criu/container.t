@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# What is mounted in a mount namespace of its own is mounted again when it is
-# restored: what only it has is made, with the files of a tmpfs, and what is
-# outside, too, criu binds from there.
+# The mounts of a mount namespace are restored: criu creates those that only the
+# namespace has, with the files of a tmpfs, and binds the others from outside.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# mounts PID: what it has mounted: the root of each, where, how, and what
+# mounts PID: root, mount point, options and type of each of its mounts
 mounts() {
 	sed 's/^[0-9]* [0-9]* [0-9:]* \(.*\) - \([^ ]*\) .*/\1 \2/' \
 	    "/proc/$1/mountinfo" | sort
 }
 
-# begin WHAT ...: mounts.py with these words; $pid is the init, $outside who
-# waits for it
+# begin WHAT ...: start mounts.py with these arguments; $pid is the init,
+# $outside its parent
 begin() {
 	in=(unshare --fork --pid --mount --uts --ipc --mount-proc)
 	start "$here/mounts.py" "$@" 9</dev/null
@@ -22,14 +21,14 @@ begin() {
 	until_true longer 20
 }
 
-# over: end the init and all below it
+# over: end the init and its descendants
 over() {
 	kill -KILL "$pid"
 	until_true gone "$outside"
 	until_true gone "$pid"
 }
 
-# comes_back WHAT: what runs is taken, ended, restored, and goes on
+# comes_back WHAT: snapshot, end and restore $pid; it goes on
 comes_back() {
 	mounts "$pid" >"$tmp/mounts"
 	cp "$log" "$tmp/log.before"
@@ -45,12 +44,12 @@ comes_back() {
 	pid=$(cat "$tmp/pidfile")
 	outside=$pid
 	goes_on "$1"
-	# what covers something else is there alone
+	# a mount that another one covers is not restored
 	is "$(mounts "$pid" | comm -13 "$tmp/mounts" -)" '' \
-	    "$1: nothing is mounted that was not"
+	    "$1: no other mounts"
 	is "$(awk '{ print $2 }' "$tmp/mounts" | sort -u)" \
 	    "$(mounts "$pid" | awk '{ print $2 }' | sort -u)" \
-	    "$1: on the same directories"
+	    "$1: the same mount points"
 	over
 	rm -rf "$tmp/there" "$tmp/pidfile"
 }
@@ -63,24 +62,24 @@ comes_back 'a root of its own'
 begin chroot "$tmp/chroot"
 comes_back 'a directory as its root'
 
-# a root that is not to be written to, and one that nobody else has
+# a read-only root, and one that is mounted only in the namespace
 begin readonly "$tmp/own"
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 "$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(sed -n 's/.*process [0-9]*: \(the root.*\)/\1/p' "$tmp/err")" \
     "0 the root of its mount namespace is restored with the mount options \
 of $tmp/own, not its own (ro, nosuid, nodev, noexec)" \
-    'the options of a root are told'
+    'the lost options of a root are printed'
 over
 begin alone "$tmp/own"
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 "$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(grep -c -- '--root ROOT' "$tmp/out") $(grep -c \
     'is mounted nowhere else: give criu its directory with --root' "$tmp/err")" \
-    '0 1 1' 'where nobody else has it, who restores tells where it is'
+    '0 1 1' 'a root that is mounted only there needs --root'
 over
 
-# refused WORDS ...: what hinders it
+# refused WORD ...: print the exit status and the first reason
 refused() {
 	begin "$@"
 	"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
@@ -94,9 +93,9 @@ refused here ramfs >"$tmp/refused"
 is "$(sed "s/mount of none/mount of ram/" "$tmp/refused")" \
 '1 : mount of ram, of type ramfs, on '\
 '/mnt/ram: it is mounted nowhere else, and criu cannot create it: cannot be '\
-'restored (-f mount leaves it out)' 'one that criu cannot make is refused'
+'restored (-f mount leaves it out)' 'a mount that criu cannot create is refused'
 "$BUILD/snapload" -f mount -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
-is "$? $(grep -c '^criu restore' "$tmp/out")" '1 1' 'but can be left out' ||
+is "$? $(grep -c '^criu restore' "$tmp/out")" '1 1' '-f mount leaves it out' ||
     diag <"$tmp/err"
 over
 refused here large >"$tmp/refused"
@@ -111,7 +110,7 @@ done
 exec "$@"' sh "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
     '1 snap: process N: tar(1) is not installed or failed: files of a tmpfs '\
-'are missing' 'without tar the files of a tmpfs are missing, and that is said'
+'are missing' 'without tar(1), snap says that files are missing'
 over
 refused here outside >"$tmp/refused"
 is "$(cat "$tmp/refused")" '1 , descriptor 9: a file of another mount '\

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""counter - a program of many small objects that counts: counter LOG [OBJECTS]
+"""counter - count, and check many small objects: counter LOG [OBJECTS]
 
-Its lines are those of tests/targets/apart.h.
+Its lines are described in tests/targets/apart.h.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 
 
 def apart(path):
-    """No descriptors but standard ones and a log, which is returned."""
+    """Open the log, close all other descriptors, and return it."""
     os.setsid()
     os.chdir('/')
     null = os.open('/dev/null', os.O_RDWR)
@@ -21,7 +21,7 @@ def apart(path):
 
 
 def rest(path):
-    """Do nothing as long as there is a file PATH.rest; PATH.rests tells."""
+    """Do nothing while PATH.rest exists; create PATH.rests first."""
     if os.path.exists(path + '.rest'):
         os.close(os.open(path + '.rests', os.O_WRONLY | os.O_CREAT, 0o600))
         while os.path.exists(path + '.rest'):

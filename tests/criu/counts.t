@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# A program is dumped, its checkpoint goes through a snapshot and a pipe to
-# another directory, and there it is restored and goes on.  Debuggers see it
-# on the way.
+# criu dumps a program; its images become a snapshot, and images in another
+# directory, from which criu restores it.  gdb reads the snapshot's core.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
 
-# What gdb prints of the core of process $pid.
+# print gdb's output for the core of process $pid
 gdb_says() {
 	local a=() e
 
@@ -17,12 +16,12 @@ gdb_says() {
 	    "$program" "$tmp/core" 2>"$tmp/gdb.err"
 }
 
-# The last line of that: of one value.
+# gdb_value EXPRESSION: the value that gdb prints
 gdb_value() {
 	gdb_says "$1" | tail -n 1 | sed 's/.*\t//;s/.* = //'
 }
 
-# The word of the pattern of a seed at an index (tests/targets/target.h).
+# pattern SEED INDEX: a word of the pattern of tests/targets/target.h
 pattern() {
 	python3 -c 'import sys
 seed, i = map(int, sys.argv[1:])
@@ -33,14 +32,14 @@ z = (z ^ z >> 27) * 0x94d049bb133111eb & m
 print(hex(z ^ z >> 31))' "$1" "$2"
 }
 
-# The snapshot, as snapls sees it.
+# lists WHAT: snapls lists the process
 lists() {
 	"$BUILD/snapls" -lv "$tmp/snap" >"$tmp/list" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "$1: snapls"
-	ok "$((! $(grep -cw "$pid" "$tmp/list")))" "$1: snapls names it"
+	ok "$((! $(grep -cw "$pid" "$tmp/list")))" "$1: snapls lists it"
 }
 
-# debuggers WHAT THREADS: the snapshot, as gdb sees it.
+# debuggers WHAT THREADS: gdb shows the process
 debuggers() {
 	local what=$1 seed last
 
@@ -55,22 +54,22 @@ debuggers() {
 	    "$what: gdb finds its threads"
 	if grep -q 'optimized out' "$tmp/out" && [ "$(uname -m)" = aarch64 ]; then
 		skip "$what: gdb knows how far each had counted" \
-		    'gcc tells gdb of no thread variables there'
+		    'gcc does not describe thread variables to gdb'
 	else
-		# what it told last, or one more
+		# the last number in the log, or one more
 		last=$(awk '{ n[$1] = $2 }
 		    END { for (i in n) print n[i], n[i] + 1 }' "$log" | tr '\n' ' ')
 		is "$(sed -n 's/^\$[0-9]* = //p' "$tmp/out" | near "$last")" "$2" \
 		    "$what: gdb knows how far each had counted"
 	fi
 	is "$(gdb_value 'x/s motto')" "\"$2 and counting\"" \
-	    "$what: a variable"
+	    "$what: gdb prints a variable"
 	seed=$(gdb_value 'p seeds[1023]')
 	is "$(gdb_value 'p/x *(long *)(memory + 1023 * 65536 + 8000)')" \
-	    "$(pattern "${seed:-0}" 1000)" "$what: a word of its 64 MiB"
+	    "$(pattern "${seed:-0}" 1000)" "$what: gdb prints a word of 64 MiB"
 }
 
-# How many of the numbers read are one of those in $1.
+# near NUMBERS: how many of the numbers read are one of NUMBERS
 near() {
 	awk -v all="$1" 'BEGIN { n = split(all, a) }
 	    { for (i = 1; i <= n; i++) if (a[i] == $1) { found++; break } }
@@ -90,11 +89,11 @@ there_and_back() {
 	[ "$1" != counter ] || debuggers "$what" "$threads"
 	load "$tmp/snap" "$tmp/there"
 	try "$what: the same images" same_images "$tmp/dump" "$tmp/there"
-	is "$(lines)" "$n" "$what: it is not running"
+	is "$(lines)" "$n" "$what: it has ended"
 	restore "$tmp/there"
 	counts_on "$what" "$n"
 	is "$(find /proc/"$pid"/task -mindepth 1 -maxdepth 1 | wc -l)" \
-	    "$threads" "$what: its threads"
+	    "$threads" "$what: it has its threads"
 	end
 	rm -rf "$tmp/dump" "$tmp/there" "$tmp/snap" "$tmp/core"
 }

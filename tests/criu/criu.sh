@@ -1,35 +1,32 @@
-# Tests with a real criu, for bash: sourced by tests/criu/*.t instead of
-# tests/tap.sh, which it sources.
+# Functions for tests that use criu, for bash: tests/criu/*.t source this file,
+# which sources tests/tap.sh.
 #
-# Such a test runs in a pid namespace of its own, and mount and IPC namespaces:
-# the process ids of what was dumped stay free for what is restored, and
-# nothing that a test starts or mounts outlives it, whatever ends it.
+# Each test runs in its own pid, mount and IPC namespaces, so that the process
+# IDs stay free for the restore, and that no process or mount outlives the test.
 #
-#	start PROGRAM ARG ...	a target: $program, $pid, and its log in $log
-#	may_dump		whether criu dumps anything on this kernel; why
-#				not is $undumped
-#	dump PID DIR [ARG ...]	checkpoint a process and those below it
-#	restore DIR [ARG ...]	$pid goes on
-#	images DIR SNAP		snapload, images to snapshot
-#	load SNAP DIR [ARG ...]	snapload, from a pipe to images
-#	counts_on WHAT N	what is in $log grew to more than N lines, and
-#				nobody was wrong in it or lost count
+#	start PROGRAM ARG ...	start a target: sets $program, $pid and $log
+#	may_dump		whether criu can dump on this kernel; $undumped
+#				says why not
+#	dump PID DIR [ARG ...]	criu dumps a process and its descendants
+#	restore DIR [ARG ...]	criu restores them
+#	images DIR SNAP		snapload -u: images to snapshot
+#	load SNAP DIR [ARG ...]	snapload: snapshot, from a pipe, to images
+#	counts_on WHAT N	$log grows by 20 lines from N on; no line is
+#				wrong, and no number is missing
 #
-# And of a target that runs on, for the checkpoint is snap's:
+# For targets that run on while snap takes them:
 #
-#	take DIR [ARG ...]	snap of $pid with these options, to images by
-#				snapload with those in $loads; restore does
-#				what the command says then
-#	rest			have $pid, if it is made for that, do nothing
-#				until $log.rest is removed
-#	take_resting ...	take, while it rests
-#	end_taken		end $pid and those below it, begin a new log
-#	end_init PID		end the init $pid, and PID, likewise
-#	goes_on WHAT		all that counted before count on in the new log,
-#				from where they were when it was taken
+#	take DIR [ARG ...]	snap $pid with options ARG, and snapload with
+#				$loads; restore uses the command that it printed
+#	rest			have $pid do nothing until $log.rest is removed,
+#				if the target can do that
+#	take_resting ...	take while it rests
+#	end_taken		end $pid and its descendants, begin a new log
+#	end_init PID		end the init $pid and PID, begin a new log
+#	goes_on WHAT		all counters of the old log go on in the new
+#				log, from the numbers that they had
 #
-# With $criu a test runs criu itself; criu_from VERSION tells whether it is of
-# that one or later.
+# $criu is criu itself.  criu_from VERSION: it is this version or newer.
 # shellcheck shell=bash
 
 [ "$(id -u)" -eq 0 ] || {
@@ -57,22 +54,21 @@ criu_from() {
 	}
 }
 
-# where addresses are signed, one of 4.1 as Debian builds it hangs when it restores
-# the keys: REQUIREMENTS OF CRIU in snap-restore(7)
+# with pointer authentication, Debian's criu 4.1 hangs when it restores the
+# keys: REQUIREMENTS OF CRIU in snap-restore(7)
 if grep -qw paca /proc/cpuinfo && criu_from 4.1 && ! criu_from 4.2; then
 	criu=$(command -v criu) || skip_all 'criu 4.1 and pointer authentication'
 	! criu_from 4.1 || criu_from 4.2 ||
 	    skip_all 'criu 4.1 and pointer authentication'
 fi
-# snapfs of another test, which may end at any time: criu fails at a mount
-# that nobody serves
+# unmount the snapfs of other tests: criu fails if the server of a mount ends
 umount -a -l -t fuse.snapfs 2>/dev/null
-# what criu found out about the kernel is for this test alone
+# keep the cache of criu's kernel features within this test
 mount -t tmpfs none /run || skip_all 'may not mount'
 why=$("$criu" check 2>&1) ||
     skip_all "criu check: $(tail -n 1 <<<"$why" | sed 's/.*: //')"
 
-# what programs and criu are run with: in a network namespace, perhaps
+# prefix of programs and criu, such as nsenter for a network namespace
 in=(env)
 loads=()
 
@@ -101,16 +97,16 @@ longer() {
 	[ "$(lines)" -gt "$1" ]
 }
 
-# a program whose C library has rseq(2), as all of today have, is dumped from
-# Linux 5.13 on, which tells of that
+# criu dumps programs that registered rseq(2), as today's C libraries do, only
+# if the kernel reports the registration: Linux 5.13 and newer
 may_dump() {
 	"$criu" check --feature get_rseq_conf >/dev/null 2>&1
 }
-# without that, criu 3.17.1 unmaps what its own rseq(2) writes to, and the kernel
-# kills it if another process gets the processor then
+# without that, criu 3.17.1 unmaps the area of its own rseq(2), and the kernel
+# kills it at the next preemption
 may_dump || export GLIBC_TUNABLES=glibc.pthread.rseq=0
 # shellcheck disable=SC2034 # for the tests
-undumped='criu: the kernel does not tell it of rseq(2)'
+undumped='the kernel does not report rseq(2) to criu'
 
 dump() {
 	local of=$1 dir=$2
@@ -128,7 +124,7 @@ restore() {
 
 	shift
 	mkdir -p "$tmp/work"
-	# as snapload said, which may have quoted some of it
+	# the options that snapload printed, some of them quoted
 	eval "said=($(sed -n "s,^criu restore -d -D $dir,,p" \
 	    "$tmp/command" 2>/dev/null))"
 	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \
@@ -161,8 +157,8 @@ counts_on() {
 	    $1 != "zombie" && $2 != ++last[$1] { print "lost count: " $0
 		last[$1] = $2; bad = 1 }
 	    END { exit bad }' "$log" >"$tmp/wrong"
-	ok $? "$1: counts on, its memory as it was" || head -n 5 "$tmp/wrong" |
-	    diag
+	ok $? "$1: no number is missing, memory is right" ||
+	    head -n 5 "$tmp/wrong" | diag
 }
 
 take() {
@@ -174,7 +170,7 @@ take() {
 	    timeout 60 "$BUILD/snapload" "${loads[@]}" -D "$dir" \
 	    >"$tmp/command" 2>"$tmp/try"
 	status=("${PIPESTATUS[@]}")
-	# of a zombie there is less, and that is told
+	# snap exits 1 for a zombie, which has less to record
 	! grep -q 'is a zombie' "$tmp/snap.err" ||
 	    status[0]=$((status[0] - 1))
 	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|: needs criu ' \
@@ -195,14 +191,14 @@ take_resting() {
 
 end_taken() {
 	end
-	# their numbers are needed: wait until they are reaped, too
+	# wait until they are reaped: the restore needs their process IDs
 	until_true reaped "$pid"
 	cp "$log" "$tmp/log.was"
-	# the file is the same, for its mode is
+	# keep the file, and with it its mode
 	: >"$log"
 }
 
-# an init $pid, for which process $1 waits in the namespace above
+# end_init PARENT: end the init $pid, and its parent outside the namespace
 end_init() {
 	kill -KILL "$1" "$pid"
 	until_true gone "$pid"
@@ -214,7 +210,7 @@ reaped() {
 	! pgrep -s "$1" >/dev/null
 }
 
-# Has each of those that told $1 numbers told as many in the new log?
+# all_grew N: each counter that had N lines in the old log has N in the new one
 all_grew() {
 	awk -v n="$1" 'NR == FNR { then[$1]++; next }
 	    { now[$1]++ }
@@ -222,9 +218,9 @@ all_grew() {
 	    "$tmp/log.before" "$log"
 }
 
-# A target goes on after it was taken, so the old log is ahead of what is
-# restored: of that it is only known that it is not behind what was there
-# before.
+# A target goes on after it was taken, so the old log may be ahead of the
+# snapshot: the first number in the new log is between that before the snapshot
+# and the last one of the old log, plus one.
 goes_on() {
 	until_true all_grew 5
 	ok $? "$1: all go on" || {
@@ -242,12 +238,12 @@ goes_on() {
 		print "lost count: " $0 ", from " from " to " to; bad = 1 }
 	    END { exit bad }' "$tmp/log.before" "$tmp/log.was" "$log" \
 	    >"$tmp/wrong"
-	ok $? "$1: each from where it was, nothing is wrong" ||
+	ok $? "$1: each goes on from its number, nothing is wrong" ||
 	    head -n 5 "$tmp/wrong" | diag
 }
 
-# moves WHAT DIR OPTION ...: what was started is taken by snap with the options,
-# ended, restored from DIR, and goes on
+# moves WHAT DIR OPTION ...: take the target with these options of snap, end it,
+# restore it from DIR; it goes on
 moves() {
 	take "${@:2}"
 	end_taken
@@ -255,8 +251,7 @@ moves() {
 	goes_on "$1"
 }
 
-# same_images DIR DIR: all but pagemap and pages are the same, and there is
-# no other.
+# same_images DIR DIR: the same images; pagemap and pages are not compared
 same_images() {
 	diff <(names "$1") <(names "$2") && (cd "$1" &&
 	    for f in *.img; do
@@ -267,21 +262,21 @@ same_images() {
 	done)
 }
 
-# All images; the numbers of pages images are the writer's own choice.
+# names DIR: all images but pages, whose numbers the writer chooses
 names() {
 	(cd "$1" && printf '%s\n' *.img | grep -v '^pages-')
 }
 
-# only_child PID: of a process, as that of unshare(1)
+# only_child PID: the only child of a process such as unshare(1)
 only_child() {
 	tr -d ' ' <"/proc/$1/task/$1/children"
 }
 
-# two_networks: the network namespaces here and there, linked; where they cannot
-# be made, all of the test is skipped
+# two_networks: create the network namespaces here and there, and link them;
+# skip the test if that fails
 two_networks() {
 	command -v ip >/dev/null || skip_all 'no ip'
-	# the names are in /run, which is the test's own
+	# the names are in /run, which only this test sees
 	{
 		ip netns add here && ip netns add there &&
 		    ip -n here link add veth type veth peer name veth netns there
@@ -293,27 +288,27 @@ two_networks() {
 	ip -n there link set veth up
 }
 
-# tables NS: what nft(8) has in a network namespace
+# tables NS: the tables of nft(8) in a network namespace
 tables() {
 	nsenter --net="/run/netns/$1" nft list tables
 }
 
-# served LOG WHAT: the client of stream.py that writes there has had many lines
-# more, and none of them is wrong
+# served LOG WHAT: the client of stream.py that writes LOG gets 300 lines more,
+# and none of them is wrong
 served() {
 	local n
 
 	n=$(wc -l <"$1")
 	until_true grown "$1" $((n + 300))
 	ok $? "$2: the client is served"
-	is "$(awk '$3 != 0 || $2 != NR' "$1" | head -n 3)" '' "$2: without a gap"
+	is "$(awk '$3 != 0 || $2 != NR' "$1" | head -n 3)" '' "$2: no gap"
 }
 
 grown() {
 	[ "$(wc -l <"$1")" -gt "$2" ]
 }
 
-# End what was restored or left running, and those below it.
+# end $pid, restored or not, and its session
 end() {
 	pkill -KILL -s "$pid"
 	until_true gone_session "$pid"

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Small CRIU images, made and read without any of our code.
+"""Make and read small CRIU images, without the library.
 
 criuasm.py make CASE DIR       write the images of a case
-criuasm.py all DIR             all cases, in directories of their names
-criuasm.py elf FILE DIR DIR    the executable is FILE; and one like it
-criuasm.py pack DIR FILE       a directory as an input for the fuzzer
-criuasm.py same DIR DIR        compare: all files but pagemaps and pages byte
-                               for byte, and the memory that these describe
+criuasm.py all DIR             write all cases, in directories of their names
+criuasm.py elf FILE DIR DIR    images with executable FILE; those in the second
+                               DIR have another build ID
+criuasm.py pack DIR FILE       make an input for the fuzzer from a directory
+criuasm.py same DIR DIR        compare the memory that pagemaps and pages
+                               describe, and all other files byte for byte
 
-Messages are encoded by hand: a field is (number, value); a number is a
-varint, bytes and strings are length-delimited, a list is a message.
+Messages are encoded by hand: a field is (number, value); a number is encoded
+as a varint, bytes and strings are length-delimited, a list is a message.
 """
 import os
 import re
@@ -61,7 +62,7 @@ def image(kind, *frames):
 
 
 def page(text):
-    """A page that tells where it is from."""
+    """A page filled with text."""
     text = text.encode() + b' '
     return (text * (PAGE // len(text) + 1))[:PAGE]
 
@@ -81,7 +82,7 @@ def entry(addr, n, flags=4, form='both'):
 
 
 def layout(mtype, size):
-    """What follows is of another machine, whose pages have so many bytes."""
+    """Use another machine type, and pages of size bytes, from here on."""
     global MTYPE, PAGE, CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK
     MTYPE = mtype
     CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK = (
@@ -215,7 +216,7 @@ def lz4(d):
 
 
 class Images:
-    """A directory: names and bytes; a case changes what it wants."""
+    """A directory of images, by name; each case changes some of them."""
 
     def __init__(self, form='both'):
         self.f = {}
@@ -310,7 +311,7 @@ class Images:
                                         *self.entries)
         b = bytearray(pages_of(self.entries, tag))
         at = 0
-        for e in self.entries:      # arguments, and a page of zeros
+        for e in self.entries:      # arguments; a page of zeros
             a = e[0][1]
             if present(e):
                 if a == STACK + PAGE:
@@ -391,7 +392,7 @@ for _form in 'both', 'old', 'new':
 
 @case
 def arm4(path):
-    """A machine of arm64."""
+    """arm64."""
     layout(3, 4096)
     Images().write(path)
     layout(1, 4096)
@@ -399,7 +400,7 @@ def arm4(path):
 
 @case
 def arm64k(path):
-    """One with pages of 64 KB."""
+    """arm64 with pages of 64 KB."""
     layout(3, 65536)
     Images().write(path)
     layout(1, 4096)
@@ -407,7 +408,7 @@ def arm64k(path):
 
 @case
 def arm64kupon(path):
-    """Upon a parent that has some of its pages."""
+    """arm64 with pages of 64 KB, some of them in a parent."""
     layout(3, 65536)
     im = Images()
     im.write(os.path.join(path, '1'))
@@ -422,7 +423,7 @@ def arm64kupon(path):
 
 @case
 def bare(path):
-    """Without flags, where there is but one thing that they can tell."""
+    """Entries without flags, if the flags are the default ones."""
     im = Images()
     im.entries = [entry(e[0][1], count(e), 4, 'bare') if dict(e)[4] == 4
                   else e for e in im.entries]
@@ -432,7 +433,7 @@ def bare(path):
 
 @case
 def stack(path):
-    """Four directories: 4 is upon 3 upon 2 upon 1, and divided otherwise."""
+    """Directories 1 to 4, each with a parent but 1; other entries in each."""
     one = Images()
     one.entries = [entry(CODE, 1), entry(DATA, 2), entry(HEAP, 8, 6),
                    entry(ANON, 4, 6), entry(ANON + 4 * PAGE, 12, 6),
@@ -464,14 +465,14 @@ def stack(path):
         im.write(d)
         if i > 1:
             os.symlink('../%d' % (i - 1), os.path.join(d, 'parent'))
-    # a parent needs no more than its pages
+    # in a parent only pagemaps and pages are needed
     for name in 'inventory.img', 'pstree.img', 'core-7.img':
         os.unlink(os.path.join(path, '1', name))
 
 
 @case
 def large(path):
-    """More pages than are copied at once."""
+    """More pages than snapload copies at once."""
     im = Images()
     im.vmas[3] = vma(ANON, ANON + 230 * PAGE, 0x201)
     im.mm()
@@ -481,7 +482,7 @@ def large(path):
 
 
 def compressed(path, per, **kw):
-    """Images of version 3, whose pages are compressed."""
+    """Write images of version 3, with compressed pages."""
     im = Images()
     im.f['inventory.img'] = image('inventory', [
         (1, 3), (2, 1), (15, kw.get('how', 1)), (16, per * PAGE)])
@@ -499,13 +500,13 @@ for _n in 1, 2, 4, 1024:
 
 @case
 def lz4pages(path):
-    """The images of lz4-4 as they are without compression."""
+    """The images of lz4-4, uncompressed."""
     Images().write(path)
 
 
 @case
 def lz4upon(path):
-    """A compressed directory upon one that is not, and upon that another."""
+    """2 is compressed, its parent 1 is not; 3 is not, and its parent is 2."""
     Images().write(os.path.join(path, '1'))
     for i in 2, 3:
         im = Images()
@@ -544,7 +545,7 @@ def compat(path):
 
 @case
 def oldshm(path):
-    """Shared memory as old versions of criu had it."""
+    """Shared memory as old versions of criu record it."""
     im = Images()
     im.vmas[4] = vma(SHM, SHM + 4 * PAGE, 0x101, 3, 0x21, 62)
     im.mm()
@@ -591,7 +592,7 @@ bad('cut-message', core_7__img=lambda im: im.f['core-7.img'][:8] +
     frame(im.f['core-7.img'][12:-9]))
 bad('short', pages_3__img=cut('pages-3.img', -PAGE))
 bad('odd', pages_3__img=lambda im: im.f['pages-3.img'] + b'x')
-# the number of the pages image needs more bytes than one of ours
+# the number of the pages image takes more bytes than those that we write
 bad('pages-id', pagemap_7__img=image('pagemap', [(1, 300)]))
 bad('machine', core_7__img=image('core', core(1, task(), mtype=4)))
 bad('no-tc', core_7__img=image('core', core(1)))
@@ -651,7 +652,7 @@ CASES['blocks-noise'] = lambda path: compressed(path, 4, change={
 bad_entries('entry-unknown', entry(CODE, 1) + [(9, 1)])
 bad_entries('blocks-unknown', entry(CODE, 1) + [
     (6, [(1, b'\0'), (2, 0), (3, 1), (4, 7)])])
-# fields that criu may have some day, one of them in a message in a message
+# unknown fields, as later versions of criu may have; one in a nested message
 def sas(core, **kw):
     return image('core', core[:-1] + [(5, thread_core(**kw) + [
         (7, [(1, 0), (2, 0), (3, 0), (99, 5)])])])
@@ -686,7 +687,7 @@ bad_vmas('no-exe', vma(CODE, CODE + PAGE, 0x201), set={12: 999})
 
 
 def elf(path, one, two):
-    """The executable is an ELF file that is at hand; in two, another one."""
+    """The executable is an existing ELF file; two has another build ID."""
     with open(path, 'rb') as f:
         b = f.read()
     order = '<' if b[5] == 1 else '>'
@@ -704,7 +705,7 @@ def elf(path, one, two):
         im.write(out)
 
 
-# In this order: tests/fuzz/fuzz_criu.c.
+# the same order as in tests/fuzz/fuzz_criu.c
 NAMES = ['inventory.img', 'pstree.img', 'core-7.img', 'core-8.img',
          'core-9.img', 'ids-7.img', 'mm-7.img', 'fs-7.img', 'fdinfo-70.img',
          'files.img', 'memfd.img', 'pagemap-7.img', 'pages-3.img',
@@ -714,7 +715,7 @@ NAMES = ['inventory.img', 'pstree.img', 'core-7.img', 'core-8.img',
 
 
 def pack(path, out):
-    """A directory for the fuzzer: pages are just so many."""
+    """Write an input for the fuzzer; of pages only their number is kept."""
     b = b''
     for i, n in enumerate(NAMES):
         try:
@@ -730,7 +731,7 @@ def pack(path, out):
         f.write(b)
 
 
-# Reading, to compare.
+# reading, to compare
 
 def fields(b):
     out = []
@@ -770,7 +771,7 @@ def frames(path):
 
 
 def memory(path, name):
-    """Address -> (flags, page), with what parents have."""
+    """Return address -> (flags, page), with the pages of parents."""
     it = frames(os.path.join(path, name))
     pages_id = next(it)[0][1]
     out = {}
@@ -803,7 +804,7 @@ def memory(path, name):
 
 
 def pagesize(path):
-    """What the auxiliary vector of process 7 says, AT_PAGESZ."""
+    """Return AT_PAGESZ of the auxiliary vector of process 7."""
     try:
         with open(os.path.join(path, 'mm-7.img'), 'rb') as f:
             b = f.read()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""cut - a connection that breaks: cut N COMMAND ...
+"""cut - relay a connection that breaks: cut N COMMAND ...
 
-Relays standard input to COMMAND, and its output back.  After N bytes of input,
-or if N is negative before the -N'th line of output that is not "alive", both
-directions end.
+Relays standard input to COMMAND, and its output back.  Ends both directions
+after N bytes of input, or, if N is negative, before line -N of the output;
+lines "alive" do not count.
 """
 
 import os
@@ -31,7 +31,7 @@ def main(most, command):
                     return 0
                 sent += len(data)
                 try:
-                    # SIGCONT may leave a part
+                    # after SIGCONT a write may be partial
                     while data:
                         data = data[os.write(there, data):]
                 except OSError:

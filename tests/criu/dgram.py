@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Datagram sockets that are connected: dgram.py LOG KIND ...
+"""Connected datagram sockets: dgram.py LOG KIND ...
 
-Each kind sends through them and looks what arrives.  Numbers of inodes and
-descriptors ascend in the order in which sockets are made.
+Each kind sends through its sockets and checks the data received.  The order in
+which sockets are created is also that of their inodes and descriptors.
 """
 
 import os
@@ -38,7 +38,7 @@ class Sockets:
         os.unlink('%s.%s' % (self.path, name))
 
     def wrong(self, name, to, text=b'text'):
-        """Send, and tell what is wrong with what comes."""
+        """Send text; return whether other text, or none, is received."""
         try:
             getattr(self, name).send(text)
             return getattr(self, to).recv(100) != text
@@ -47,14 +47,14 @@ class Sockets:
 
 
 def ahead(s):
-    """The peer was made first."""
+    """The peer was created before."""
     s.bind('a')
     s.connect('b', 'a')
     return lambda: s.wrong('b', 'a')
 
 
 def behind(s):
-    """The peer was made later, and two are connected to it."""
+    """The peer was created later; two sockets are connected to it."""
     s.bind('c')
     s.connect('a', 'c')
     s.connect('b', 'c')
@@ -62,7 +62,7 @@ def behind(s):
 
 
 def named(s):
-    """Who is connected has a name, too."""
+    """The connected socket has a name."""
     s.bind('a')
     s.bind('b')
     s.connect('a', 'b')
@@ -77,7 +77,7 @@ def itself(s):
 
 
 def deleted(s):
-    """The name of the peer is gone."""
+    """The name of the peer is deleted."""
     s.bind('b')
     s.connect('a', 'b')
     s.unlink('b')
@@ -85,7 +85,7 @@ def deleted(s):
 
 
 def mutual(s):
-    """Two that are connected to each other."""
+    """Two sockets are connected to each other."""
     s.bind('a')
     s.bind('b')
     s.connect('a', 'b')
@@ -94,7 +94,7 @@ def mutual(s):
 
 
 def stands(s):
-    """A packet stands at the peer."""
+    """A packet is queued at the peer."""
     s.bind('b')
     s.connect('a', 'b')
     s.a.send(b'stands')
@@ -102,7 +102,7 @@ def stands(s):
 
 
 def third(s):
-    """Connected to one that is connected to another."""
+    """The peer is connected to a third socket."""
     s.bind('b')
     s.bind('c')
     s.connect('a', 'b')
@@ -111,7 +111,7 @@ def third(s):
 
 
 def thirdback(s):
-    """The same, made the other way."""
+    """The same; each peer was created before."""
     s.bind('b')
     s.bind('a')
     s.connect('c', 'b')
@@ -120,7 +120,7 @@ def thirdback(s):
 
 
 def pair(s):
-    """Connected to one of two that are connected to each other."""
+    """The peer and another socket are connected to each other."""
     s.bind('a')
     s.bind('b')
     s.connect('c', 'a')
@@ -130,7 +130,7 @@ def pair(s):
 
 
 def waits(s):
-    """A packet stands at who is connected to another."""
+    """A packet is queued at a connected socket."""
     s.bind('a')
     s.bind('b')
     s.a.sendto(b'waits', '%s.b' % s.path)
@@ -140,7 +140,7 @@ def waits(s):
 
 
 def waitsfirst(s):
-    """The same, and the other was made later."""
+    """The same; the peer was created later."""
     s.bind('a')
     s.bind('b')
     s.b.sendto(b'waits', '%s.a' % s.path)
@@ -150,7 +150,7 @@ def waitsfirst(s):
 
 
 def forked(s):
-    """The peer is a child's."""
+    """The peer is in a child."""
     s.bind('a')
     s.bind('c')
     s.connect('a', 'c')

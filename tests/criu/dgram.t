@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Datagram sockets that are connected, in all orders: criu knows the peer of
-# one only if its entry comes before.  Those that nobody could connect again
+# Connected datagram sockets, created in any order, are restored: criu finds a
+# peer only if its entry comes first.  Sockets that criu cannot connect again
 # are refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# snap --to copies memory while the processes run: all of it is as it was in the
-# stop, what changed after the copy, what is zero since, what has another address
-# and what is shared.  Little is left for the stop.
+# snap --to copies memory while the processes run.  All memory is restored as it
+# was at the stop: pages that changed or became zero after the copy, mappings
+# that moved, shared memory.  Little is left for the stop.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -25,7 +25,7 @@ begin() {
 nobody() {
 	! pgrep -f "$here/pages.py" >/dev/null
 }
-# copy N: how many kilobytes of it were new
+# copy N: the kilobytes that copy N sent
 copy() {
 	sed -n "s/.*copy $1, while the processes run: //p" "$tmp/err" |
 	    cut -d' ' -f1
@@ -39,12 +39,12 @@ for round in 1 2 3; do
 	until_true reaped "$pid"
 	counts_on "$round" "$(lines)"
 	ok "$(($(copy 1) < 24576))" "$round: memory is copied early"
-	ok "$(($(copy 2) > 8192))" "$round: and then what changed"
+	ok "$(($(copy 2) > 8192))" "$round: then changed pages are copied"
 	raw=$(sed -n 's/.*memory raw: \([0-9]*\).* MiB, zero.*/\1/p' "$tmp/err")
 	ok "$((raw > 12))" "$round: $raw MiB are left for the stop"
 done
 
-# most references are sent as runs
+# unchanged pages are mostly sent as runs
 begin
 timeout 60 "$BUILD/snap" --to "tee $tmp/stream |
     ${over[*]} $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
@@ -84,10 +84,10 @@ END
 try 'snapcat reads the stream' "$BUILD/snapcat" -o "$tmp/last.snap" \
     "$tmp/early.snap"
 is "$("$BUILD/snapls" "$tmp/last.snap" | awk '$1 + 0 >= 16777216')" '' \
-    'and leaves out the early copies'
-try 'the rest is whole' "$BUILD/snapls" -c "$tmp/last.snap"
+    'snapcat leaves out the early copies'
+try 'the rest is complete' "$BUILD/snapls" -c "$tmp/last.snap"
 is "$("$BUILD/snapdiff" "$tmp/early.snap" "$tmp/last.snap" |
-    grep -Ev '^(---|\+\+\+|- process [0-9]{8} *$)')" '' 'and the same'
+    grep -Ev '^(---|\+\+\+|- process [0-9]{8} *$)')" '' 'the rest is the same'
 
 begin
 timeout 60 "$BUILD/snap" -v -s --to "${over[*]} $BUILD/snapload --receive" \
@@ -96,7 +96,7 @@ is "$? $(grep -c copy "$tmp/err")" '0 0' '-s: nothing is copied early'
 until_true reaped "$pid"
 counts_on '-s' "$(lines)"
 
-# no room for clones: they run on until the stop
+# no room for clones: no early copies
 begin
 timeout 60 "$BUILD/snap" -v --memory 1K --to \
     "${over[*]} $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
@@ -104,20 +104,20 @@ is "$? $(grep -c copy "$tmp/err")" '0 0' '--memory: nothing is copied early'
 until_true reaped "$pid"
 counts_on '--memory' "$(lines)"
 
-# the far side fails within the copy
+# the far side fails during an early copy
 begin
 timeout 60 "$BUILD/snap" --to "$here/cut.py 9000000 ${over[*]} \
     $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
 is "$? $(ls "$TMPDIR") $(grep ^snap: "$tmp/err")" \
-    '1  snap: --to: the command has ended' 'cut within the copy'
+    '1  snap: --to: the command has ended' 'cut during a copy: --to fails'
 gone_clones() {
 	[ "$(pgrep -c -f "$here/pages.py")" -eq 2 ]
 }
 until_true gone_clones
 ok $? 'no clone is left'
-counts_on 'cut within the copy' "$(lines)"
+counts_on 'cut during a copy' "$(lines)"
 
-# a clone is killed, as for lack of memory, while it is read
+# a clone is killed, as by the out-of-memory killer, while it is read
 begin
 child=$(pgrep -P "$pid")
 timeout 60 "$BUILD/snap" --to "$here/cut.py -1000 ${over[*]} \
@@ -125,7 +125,7 @@ timeout 60 "$BUILD/snap" --to "$here/cut.py -1000 ${over[*]} \
 snap=$!
 clone() {
 	for p in $(pgrep -P "$pid"); do
-		# snap traces the child as well, for a moment
+		# snap also traces the child for a moment
 		[ "$p" = "$child" ] ||
 		    ! grep -q '^TracerPid:[[:space:]]*[1-9]' \
 			"/proc/$p/status" 2>/dev/null || echo "$p"
@@ -141,23 +141,25 @@ kill -KILL $(clone)
 sleep 0.1
 pkill -CONT -f "$here/cut.py"
 wait "$snap"
-is "$? $(apart_from_criu)" '0 ' 'a clone is killed'
+is "$? $(apart_from_criu)" '0 ' 'a clone is killed: moved'
 until_true reaped "$pid"
 counts_on 'a clone is killed' "$(lines)"
 pkill -KILL -f "$here/pages.py"
 
-# a copy refers to a page of the copy before that may have been replaced
+# a copy refers to a page of the previous copy that may have been replaced
 stale() {
 	"$here/stale.py" "$@" | timeout 60 "$BUILD/snapload" --receive 2>&1 |
 	    sed -n 's/^snapload: //p'
 }
 is "$(stale | sed 's/ nor the .*//')" \
-    'the snapshot has neither CRIU images' 'the same address of the copy before'
+    'the snapshot has neither CRIU images' \
+    'a reference to the same address is accepted'
 is "$(stale 65536)" 'standard input: byte 8423: process 77 (moment 3, or '\
 'early copy 2): mem: segment 0: page 4: refers to memory 65536 of process '\
-'16777293, which a later copy replaces' 'another address of the copy before'
+'16777293, which a later copy replaces' \
+    'a reference to another address is refused'
 
-# another program has the name on the far side
+# the file of the program is another one on the far side
 cp /bin/sleep "$tmp/program"
 objcopy --remove-section .note.gnu.build-id "$tmp/program"
 cp "$tmp/program" "$tmp/other"
@@ -177,6 +179,6 @@ timeout 60 "$BUILD/snap" --to "${over[*]} $BUILD/snapload --receive" "$pid" \
     2>"$tmp/err"
 is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size \
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
-    'without a build ID, the size is compared'
+    'without a build ID, criu compares the size'
 kill "$pid"
 finish 42

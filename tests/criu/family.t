@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A process tree with a pipe, shared memory, a memfd and a zombie, through a
-# snapshot and a pipe to another directory.
+# A process tree with a pipe, shared memory, a memfd and a zombie is dumped and
+# restored through a snapshot.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
@@ -16,17 +16,17 @@ images "$tmp/dump" "$tmp/snap"
 is "$? $(cat "$tmp/err")" "0 " "snapls"
 for p in $family; do
 	ok "$((! $(grep -cw "$p" "$tmp/list")))" \
-	    "snapls: process $((i += 1)) of them"
+	    "snapls: process $((i += 1)) is listed"
 done
 load "$tmp/snap" "$tmp/there"
 try "the same images" same_images "$tmp/dump" "$tmp/there"
-is "$(lines)" "$n" "nobody is running"
+is "$(lines)" "$n" "all have ended"
 restore "$tmp/there"
 counts_on "family" "$n"
 is "$(tail -n +"$((n + 1))" "$log" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" \
-    "child grandchild parent " "all of them do"
+    "child grandchild parent " "all of them count"
 kill -USR1 "$pid"
 until_true grep -q '^zombie' "$log"
-is "$(grep '^zombie' "$log")" "zombie 7 0" "the zombie had its status"
+is "$(grep '^zombie' "$log")" "zombie 7 0" "the zombie has its status"
 end
 finish 16

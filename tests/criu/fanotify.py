@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """fanotify.py LOG [ask|all|gone]: watch LOG.dir, a mount, and LOG.file, and
-count in the log while both are watched as they were; LOG.talk has it tell of
-what happens.  With ask it is to be asked before the file is opened, with all it
-watches a whole file system, with gone the file is open and its name deleted.
-Where there is no fanotify it ends with 2.
+count in the log while the marks are the same.  Once LOG.talk exists, change
+both and log the events.  ask: with permission events; all: watch a whole file
+system; gone: the file is open, and its name deleted.  Exits 2 without
+fanotify.
 """
 import ctypes
 import os
@@ -26,7 +26,7 @@ what = sys.argv[2] if len(sys.argv) > 2 else ''
 def marks():
     with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
         seen = sorted(line for line in f if line[:8] == 'fanotify')
-    if what == 'gone':      # its inode changes
+    if what == 'gone':      # a restore changes its inode
         seen = [line.partition('mflags')[2].split()[:3] for line in seen]
     return seen
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What a group of fanotify watches it watches after a restore; one that is to
-# be asked, or that watches a whole file system, is refused.
+# A fanotify group has its marks after a restore.  A group with permission
+# events, or one that watches a whole file system, is refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# each watches a mount of its own
+# mount the directory that the next target watches
 mounted() {
 	mkdir -p "$tmp/log.$((serial + 1)).dir"
 	mount -t tmpfs none "$tmp/log.$((serial + 1)).dir"
@@ -30,7 +30,7 @@ for what in '' gone; do
 	until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
 	name=${log##*/}.file${what:+.cr.1.ghost (deleted)}
 	is "$(grep '^event' "$log" | sort)" "event 2 $name
-event 8 new" "$what: and tells of what happens"
+event 8 new" "$what: it reports events"
 	end
 	umount "$log.dir"
 	rm -rf "$tmp/there"

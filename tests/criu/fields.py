@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """fields - compare two checkpoints, field by field: fields OURS CRIU ACCEPTED
 
-Numbers that only link an image to another are followed, and compared are
-what they lead to: fd/3/file/name, not the number of a file.  Each difference
-is printed, but for those that a line of ACCEPTED describes:
+A number that only links one image to another is replaced with the fields that
+it leads to: fd/3/file/name, not the number of a file.  Prints each difference
+that no line of ACCEPTED describes:
 
 	FIELD # REASON ? TEST
 
-FIELD is a regular expression; process ids are left out of fields.  TEST may be
-missing, and is an expression of the two values, ours and theirs; None is that
-there is no such field.
+FIELD is a regular expression for the field's name without process IDs.  TEST is
+an optional expression of the values ours and theirs; None is a missing field.
 
 Exits 1 if there is a difference that is not accepted.
 """
@@ -21,12 +20,12 @@ sys.dont_write_bytecode = True
 
 import imgread
 
-# members of a file_entry: what there is of each, but for its number
+# members of a file_entry that are compared without their number
 FILES = ('reg', 'efd', 'epfd', 'sgfd', 'tfd', 'usk', 'fifo', 'pipe', 'memfd')
 
 
 class Classes:
-    """Numbers that mean nothing but that some of them are the same."""
+    """Names for numbers of which only equality matters."""
 
     def __init__(self):
         self.names = {}
@@ -57,7 +56,7 @@ class Checkpoint:
         return imgread.read(os.path.join(self.path, name + '.img'))
 
     def add(self, where, value):
-        """A value below a name: messages and lists by their fields."""
+        """Add value as where; messages and lists field by field."""
         if isinstance(value, dict):
             for k, v in value.items():
                 self.add('%s/%s' % (where, k), v)
@@ -90,7 +89,7 @@ class Checkpoint:
             self.add(at + '/mm', mm)
 
     def core(self, at, core):
-        """What is known by a number is compared by it."""
+        """Add a core; name signal actions and timers by their numbers."""
         tc = core.get('tc', {})
         for i, action in enumerate(tc.pop('sigactions', [])):
             number = i + 1 + (i >= 8) + (i >= 17)
@@ -103,7 +102,7 @@ class Checkpoint:
 
     def vma(self, at, vma):
         shmid = vma.pop('shmid')
-        if shmid and vma['status'] & 0x40c1 & ~1:     # of a file, or a memfd
+        if shmid and vma['status'] & 0x40c1 & ~1:     # file or memfd
             self.file(at + '/file', shmid)
         elif shmid:
             self.add(at + '/shmid', self.classes.name('shmid', shmid, at))
@@ -119,7 +118,7 @@ class Checkpoint:
             self.file(where + '/file', number)
 
     def file(self, at, number):
-        """What a number of a file leads to."""
+        """Add the file with this number."""
         entry = self.files.get(number)
         if entry is None:
             self.add(at, 'missing')

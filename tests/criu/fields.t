@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# What snapload makes of snap's snapshot of a program, field by field beside
-# what criu itself makes of the same program a moment later: it does not move
-# meanwhile.
+# The images that snapload makes of a program are compared, field by field, with
+# those that criu dumps a moment later.  The program is idle.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
 
-# Differences that are as they should be, and why, in the words of fields.py.
+# accepted differences, for fields.py
 cat >"$tmp/accepted" <<'EOT'
 # Fields that may be missing, with what criu takes them for then.
 inventory/(lsmtype|network_lock_method|plugins_entry|dump_criu_run_id) # optional ? ours is None
@@ -57,7 +56,7 @@ is_idle() {
 	grep -q '^idle' "$log"
 }
 
-# taken DIR OPTION ...: like take; what is told to be lost is in $tmp/lost
+# taken DIR OPTION ...: like take; write what is not restored to $tmp/lost
 taken() {
 	timeout 60 "$BUILD/snap" "${@:2}" -o "$tmp/snap" "$pid" 2>"$tmp/err" &&
 	    timeout 60 "$BUILD/snapload" -D "$1" "$tmp/snap" \
@@ -73,23 +72,23 @@ compare() {
 
 	start "$@"
 	until_true is_idle
-	# the file that tells so has been written, and the thread sleeps
+	# let the write of this line end, and the thread sleep
 	sleep 0.2
 	taken "$tmp/ours.$what" -r
 	sleep 0.2
 	dump "$pid" "$tmp/criu.$what"
 	if python3 "$here/fields.py" "$tmp/ours.$what" "$tmp/criu.$what" \
 	    "$tmp/accepted" >"$tmp/out" 2>&1; then
-		ok 0 "$what: every field is as criu has it, or explained"
+		ok 0 "$what: every field is the same, or accepted"
 		tail -n 1 "$tmp/out" | diag
 	else
-		ok 1 "$what: every field is as criu has it, or explained"
+		ok 1 "$what: every field is the same, or accepted"
 		diag <"$tmp/out"
 	fi
 }
 
-# What /proc tells of the threads of $pid, and how much of its memory is wiped
-# by fork(2), and may be dropped.
+# print what /proc shows of the threads of $pid, and the number of its mappings
+# that are wiped by fork(2) or droppable
 kernels() {
 	local t
 
@@ -97,7 +96,7 @@ kernels() {
 		echo "${t##*/} $(<"$t/comm")"
 		grep -E '^(Uid|Gid|Groups|Sig[BPIC]|ShdPnd|Cap|NoNew|Umask)' \
 		    "$t/status"
-		# priority, nice value, signal at its end, real time, policy
+		# priority, nice value, exit signal, real-time priority, policy
 		sed 's/.*) //' "$t/stat" | cut -d ' ' -f 16-17,36,38-39
 	done
 	cat "/proc/$pid/limits"
@@ -111,19 +110,19 @@ compare carryon idle
 compare "$here/traits.py"
 sed -n 's/^# not/not here:/p' "$log" | diag
 
-# the same once more, restored from ours
+# the same program, restored from our images
 start "$here/traits.py"
 until_true is_idle
 sleep 0.2
 kernels >"$tmp/before"
 taken "$tmp/there" -k -r
 is "$(cat "$tmp/lost")" 'its personality, 40000, is not restored' \
-    'traits.py: what criu does not restore is told'
+    'traits.py: snapload prints what criu does not restore'
 until_true reaped "$pid"
 restore "$tmp/there"
 kernels >"$tmp/after"
 diff "$tmp/before" "$tmp/after" >"$tmp/diff"
-ok $? 'traits.py: restored, the kernel tells the same of it' ||
+ok $? 'traits.py: restored, /proc shows the same' ||
     diag <"$tmp/diff"
 end
 finish 10

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Files without a name, and memory, with gigabytes of holes: taken by snap and
-# restored by criu, they are what they were, and cost nowhere what they would
-# without the holes.
+# Deleted files, and memory, with gigabytes of holes are the same after criu
+# restored them.  The images are small.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -14,16 +13,17 @@ for how in -r -lr; do
 	[ "$(du -s "$tmp/there" | cut -f1)" -lt 20000 ]
 	ok $? "snap $how: small images"
 	[ "$(du -sb "$tmp/there" | cut -f1)" -lt 20000000 ]
-	ok $? "snap $how: small images, however they are copied"
+	ok $? "snap $how: small images, by apparent size"
 	end_taken
 	restore "$tmp/there"
 	goes_on "snap $how"
 	end
-	is "$(cat "$log.anew" "$log.over")" newnew "snap $how: new files stay"
+	is "$(cat "$log.anew" "$log.over")" newnew \
+	    "snap $how: new files are unchanged"
 	rm -f "$log".*
 done
 
-# criu has nothing for attributes.
+# criu does not restore extended attributes
 cat >"$tmp/attr.py" <<'EOP'
 #!/usr/bin/env python3
 import os, sys, time

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""gone.py LOG: have things whose names are deleted, and count in the log while
-they are as they were: the current directory, one that is open, a FIFO in which
-bytes wait, a device, a symbolic link, and a file with small holes; and a
-symbolic link that has its name.  LOG.talk has it read the bytes.
+"""gone.py LOG: count in the log while deleted files are the same: the current
+directory, an open directory, a FIFO with unread bytes, a device, a symbolic
+link, a file with small holes; and a symbolic link that is not deleted.  Once
+LOG.talk exists, read the bytes.
 """
 import os
 import stat

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What has no name any more is after a restore what it was: directories, FIFOs,
-# devices, symbolic links, and files with their holes.
+# Deleted files are the same after a restore: directories, FIFOs, devices,
+# symbolic links, and files with holes.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -11,14 +11,14 @@ for how in -r -sr; do
 	moves "snap $how" "$tmp/there" "$how"
 	: >"$log.talk"
 	until_true grep -q '^read' "$log"
-	is "$(grep '^read' "$log")" 'read wait' "snap $how: what was in a FIFO"
+	is "$(grep '^read' "$log")" 'read wait' "snap $how: the bytes in a FIFO"
 	end
 	rm -rf "$tmp/there" "$log.talk"
-	is "$(echo "$log".*)" "$log.kept" "snap $how: no name is left"
+	is "$(echo "$log".*)" "$log.kept" "snap $how: no other name is left"
 	rm "$log.kept"
 done
 
-# A FIFO that has another name would be another one.
+# criu would create another FIFO than the one with the other name
 cat >"$tmp/other.py" <<'EOP'
 #!/usr/bin/env python3
 import os, sys, time

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""huge.py LOG: have huge pages of hugetlbfs, private, shared, and of a memfd
-that is open, and of one that is not; count in the log while what is in them is
-what was written.  Where there are none it ends with 2.
+"""huge.py LOG: count in the log while the contents of huge pages of hugetlbfs
+are right: private ones, shared ones, those of an open memfd, and of a closed
+one.  Exits 2 if there are none.
 """
 import mmap
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Huge pages of hugetlbfs, private, shared and of memfds, are what they were
-# after a restore; what criu cannot make is refused.
+# Huge pages of hugetlbfs, private, shared and of memfds, are restored.  Huge
+# pages that criu cannot create are refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# what criu cannot make: it takes no page of them, but the kernel's support
+# mappings that criu cannot create; huge pages need not be free for this
 cat >"$tmp/none.py" <<'EOC'
 import ctypes, os, sys, time
 os.closerange(3, 1024)
@@ -35,11 +35,11 @@ cannot be restored (-f deleted leaves it out)
 snapload: process $pid: mapping at $at of /SYSV00000000 (deleted): huge pages of \
 System V shared memory: cannot be restored (-f hugetlb leaves it out)
 snapload: nothing is written (-f deleted,hugetlb writes the rest)" \
-	    'of System V, and a deleted file: refused'
+	    'System V, and a deleted file: refused'
 	end
 	umount "$tmp/mnt"
 else
-	skip 'of System V, and a deleted file' "$(tail -n 1 "$tmp/err")"
+	skip 'System V, and a deleted file: refused' "$(tail -n 1 "$tmp/err")"
 fi
 
 free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)

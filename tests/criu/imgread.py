@@ -1,19 +1,19 @@
-"""imgread - read CRIU images, slowly and without any of our code
+"""imgread - read CRIU images, slowly and without the library
 
-read(path) gives the messages of an image as dictionaries, by the names of
-their fields; a field that may be repeated is a list.  What follows a
-message without being one is under '+'.
+read(path) returns the messages of an image as dictionaries, by the names of
+their fields; a field that may be repeated is a list.  Data after a message
+that is not a message is under '+'.
 
 The tables are those of criu's images/*.proto.  A kind is u (varint), s (zigzag
 sint), i (int32, int64), f (fixed64), t (string), b (bytes) or the name of a
-message; a '*' means that it may be repeated.
+message; a '*' marks a field that may be repeated.
 """
 import os
 import struct
 
 
 def table(text):
-    """number name kind, ...: {number: (name, kind)}"""
+    """Convert "number name kind, ..." to {number: (name, kind)}."""
     fields = {}
     for line in text.split(','):
         number, name, kind = line.split()
@@ -141,7 +141,7 @@ MESSAGES = {
                    '4 dir_perms perms'),
     'prop': table('1 name t, 2 value t, 3 perms perms'),
 }
-# second words, and what they are of; the bytes behind each message
+# message kinds by the second magic; fields that count bytes after a message
 WORDS = {0x50273030: 'pstree', 0x55053847: 'core', 0x54432030: 'ids',
          0x57492820: 'mm', 0x51403912: 'fs', 0x56213732: 'fdinfo',
          0x56303138: 'files', 0x48453499: 'memfd', 0x56453709: 'pipe_data',
@@ -162,7 +162,7 @@ def varint(b, at):
 
 
 def wire(b):
-    """Fields as they are: number and value."""
+    """Yield the number and the value of each field."""
     at = 0
     while at < len(b):
         key, at = varint(b, at)
@@ -208,7 +208,7 @@ def message(kind, b):
 
 
 def read(path):
-    """The messages of an image; none, if it is not there."""
+    """Return the messages of an image; an empty list if there is no file."""
     if not os.path.exists(path):
         return []
     with open(path, 'rb') as file:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""inet - sockets of the internet that look at themselves: inet.py LOG [errors|groups|reset]
+"""inet - check sockets of the internet: inet.py LOG [errors|groups|reset]
 
-Of each socket all that getsockopt(2) and its names tell is what it was, and it
-does what it did: a line of those of tests/targets/apart.h each time, "KIND
-COUNT WRONG".  What differs is told in LOG.diff.  A connection is there before,
-and closed after: "ended", once.  It can be made to rest, for a connection that
-waits to be accepted is not restored.
+For each socket, a line "KIND COUNT WRONG" (tests/targets/apart.h) says whether
+its names and all options that getsockopt(2) can read are the same, and whether
+it still works; LOG.diff has the differences.  There is also a connection; when
+an end of it is closed, "ended" is logged, at most twice.  It can be made to
+rest: a connection that was not yet accepted is not restored.
 """
 
 import os
@@ -20,8 +20,8 @@ SOCKET, IP, IPV6, TCP, UDP, LITE = 1, 0, 41, 6, 17, 136
 RANGES = ((SOCKET, 80), (IP, 60), (IPV6, 80), (TCP, 45), (UDP, 110),
     (LITE, 20))
 ATTACH_FILTER, LINGER = 26, 13
-# what is of the moment, or of the socket as such, and no option; and what reads
-# its argument, which Python does not set (TCP_ZEROCOPY_RECEIVE)
+# values that change; attributes of the socket, which are not options; and
+# TCP_ZEROCOPY_RECEIVE, which reads an argument that Python does not set
 PASSING = {(SOCKET, n) for n in (4, 26, 28, 49, 54, 55, 56, 57, 59, 71)} | {
     (TCP, n) for n in (2, 10, 11, 12, 24, 26, 35)}
 FILTER = b''.join(struct.pack('HBBI', *i) for i in (
@@ -60,9 +60,9 @@ def state(sock):
 
 
 def accepts(sock):
-    """A new connection comes in, and something through it.
+    """Return whether a new connection is accepted, and receives data.
 
-    The peer is the first to close it: the port is not taken afterwards.
+    The peer closes it first, so that the port stays free.
     """
     family, (host, port) = sock.family, sock.getsockname()[:2]
     local = '127.0.0.1' if family == socket.AF_INET else '::1'
@@ -124,7 +124,7 @@ MANY = ((SOCKET, 2, 1), (SOCKET, 9, 1), (SOCKET, 10, 1), (SOCKET, 5, 1),
 
 
 def kinds():
-    """Name, socket, and what it does."""
+    """Yield name, socket, and a function that uses it."""
     yield 'listen', listening(with_options(bound(fresh()), *MANY, (TCP, 1, 1),
         (TCP, 4, 77), (TCP, 5, 78), (TCP, 6, 7), (IP, 2, 44)), 9), accepts
     yield 'anywhere', listening(bound(fresh(), '0.0.0.0')), accepts
@@ -191,7 +191,7 @@ def attach(sock):
 
 
 def filters(sock):
-    """Packets whose first byte (of the UDP header) is not 7 come in."""
+    """Return whether the filter lets a packet in: its first byte is not 7."""
     return receives(sock)
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """inotify.py LOG [WHAT]: watch a directory and a file, and count in the log
-while both are watched as they were; LOG.talk has it tell of what happens.  With
-WHAT "events" some wait to be read.  Otherwise the name of the file is deleted:
+while the watches are the same.  Once LOG.talk exists, change both and log the
+events.  WHAT "events": some events are unread.  Any other WHAT deletes the name
+of the file:
 
-    linked, open    another is left; with open, so is the file
-    gone            none is left, but the file is open and mapped
-    lost            nor is the directory of the file left
+    linked, open    the file has another name; open: it is open
+    gone            the file has no name, but is open and mapped
+    lost            so is its directory deleted
 """
 import ctypes
 import mmap
@@ -26,7 +27,7 @@ what = sys.argv[2] if len(sys.argv) > 2 else ''
 def state():
     with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
         seen = sorted(line for line in f if line[:7] == 'inotify')
-    if what == 'gone':      # its inode changes
+    if what == 'gone':      # a restore changes its inode
         seen = [[w for w in line.split() if w.startswith(('wd', 'mask'))]
                 for line in seen]
     return seen, os.fstat(file).st_nlink if file != -1 else 0

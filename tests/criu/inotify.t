@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What an inotify set watches it watches after a restore, by the same numbers,
-# even if the name of a file is deleted.
+# An inotify set has its watches, with their numbers, after a restore, even if
+# the name of a file is deleted.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -12,12 +12,12 @@ for what in '' linked open gone; do
 	: >"$log.talk"
 	until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
 	is "$(grep '^event' "$log")" 'event 1 100 new
-event 3 2 ' "$what: and tells of what happens"
+event 3 2 ' "$what: it reports events"
 	end
 	rm -rf "$log".* "$tmp/there"
 done
 
-# events that wait, and a file that criu cannot create where it was
+# unread events, and a file that criu cannot create at its path
 while read -r what why; do
 	start "$here/inotify.py" "$what"
 	until_true longer 10

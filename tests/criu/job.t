@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A process whose session leader is not in the snapshot, and one whose terminal
-# is of somebody else, as jobs of shells and scripts are, goes by snap -k to
-# snapload, and on by the command that this prints: nothing is refused behind
-# the kill.  What criu has nothing for is refused before.
+# A process whose session leader or terminal is not in the snapshot, such as a
+# job of a shell or script, is moved with snap -k, snapload and the command that
+# snapload prints.  snapload refuses nothing after snap -k killed the process:
+# snap -k refuses first.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -30,7 +30,7 @@ EOT
 chmod 755 "$tmp/path/criu"
 PATH=$tmp/path:$PATH
 
-# begun NAME: $log grows, and $pid is the process that writes it
+# begun NAME: set $pid to the process that writes $log; wait until it counts
 begun() {
 	log=$tmp/log.$1
 	dir=$tmp/$1
@@ -39,14 +39,15 @@ begun() {
 	leader=$(ps -o sid= -p "$pid" | tr -d ' ')
 }
 
-# moved WHAT SAID COMMAND: it is killed, and images of it are there
+# moved WHAT NOTES COMMAND: move $pid to images with snap -k and snapload
 moved() {
 	timeout 60 "$BUILD/snap" -k "$pid" 2>"$tmp/snap.err" |
 	    timeout 60 "$BUILD/snapload" -D "$dir" >"$tmp/command" 2>"$tmp/err"
 	is "${PIPESTATUS[*]} $(sed 's/^snapload: //' "$tmp/err")" "0 0 $2" \
-	    "$1: moved, and what it means is told"
+	    "$1: moved, with these notes"
 	is "$(sed 's/^snap: //' "$tmp/snap.err")" \
-	    "$(sed 's/^snapload: //' "$tmp/err")" "$1: snap tells the same"
+	    "$(sed 's/^snapload: //' "$tmp/err")" \
+	    "$1: snap prints the same notes"
 	is "$(sed 's/:\[[0-9]*\]/:[INODE]/g' "$tmp/command")" "$3" \
 	    "$1: the command"
 	until_true gone "$pid"
@@ -60,42 +61,42 @@ shown() {
 job="python3 '$tmp/job.py' '$tmp/log"
 other='the leader of its own'
 
-# of a script, which no terminal has to do with
+# a job of a script, without a terminal
 setsid bash -c "$job.script' </dev/null 2>/dev/null | cat >/dev/null &
     wait" </dev/null >/dev/null 2>&1 &
 disown $!
 begun script
-moved 'of a script' "process $pid: joins the session of criu when it is \
+moved 'a script' "process $pid: joins the session of criu when it is \
 restored: $other, $leader, is not in the snapshot
 process $pid, descriptor 1: becomes the standard output of criu when it is restored" \
     "criu restore -d -D $dir --shell-job --inherit-fd 'fd[1]:pipe:[INODE]'"
 setsid sh -c "sh '$tmp/command' </dev/null | cat >'$tmp/shown.script'" &
 disown $!
-counts_on 'of a script' "$was"
+counts_on 'a script' "$was"
 until_true shown script job
-ok $? 'of a script: into what criu had for its output'
+ok $? 'a script: writes to the output of criu'
 kill -KILL "$pid"
 
-# of a shell, on its terminal
+# a job of a shell, on its terminal
 "$here/onpty.py" "$tmp/first" bash -c "set -m; $job.shell' &
     wait" </dev/null &
 disown $!
 begun shell
 terminal=/dev/$(ps -o tty= -p "$pid")
-moved 'of a shell' "process $pid: joins the session of criu when it is \
+moved 'a shell' "process $pid: joins the session of criu when it is \
 restored: $other, $leader, is not in the snapshot
 process $pid, descriptor 0: $terminal becomes the terminal on criu's standard \
 input when it is restored" "criu restore -D $dir --shell-job"
 timeout 60 setsid sh "$tmp/command" </dev/null >"$tmp/criu.out" 2>&1
-ok $(($? == 0)) 'of a shell: not restored without a terminal'
+ok $(($? == 0)) 'a shell: not restored without a terminal'
 "$here/onpty.py" "$tmp/shown.shell" sh "$tmp/command" </dev/null &
 disown $!
-counts_on 'of a shell' "$was"
+counts_on 'a shell' "$was"
 until_true shown shell job
-ok $? 'of a shell: on the terminal of criu'
+ok $? 'a shell: on the terminal of criu'
 kill -KILL "$pid"
 
-# the leader itself
+# a session leader
 "$here/onpty.py" "$tmp/first" sh -c "exec $job.leader'" </dev/null &
 disown $!
 begun leader
@@ -111,7 +112,7 @@ until_true shown leader job
 ok $? 'a leader: on the terminal of criu'
 kill -KILL "$pid"
 
-# which writes to the terminal of its session, whichever that is
+# a job that writes to /dev/tty
 "$here/onpty.py" "$tmp/first" bash -c "set -m; $job.tty' /dev/tty </dev/null \
     >/dev/null 2>&1 & wait" </dev/null &
 disown $!
@@ -125,10 +126,10 @@ when it is restored" "criu restore -D $dir --shell-job"
 disown $!
 counts_on '/dev/tty' "$was"
 until_true shown tty more
-ok $? '/dev/tty: that of the session of criu'
+ok $? '/dev/tty: the terminal of criu'
 kill -KILL "$pid"
 
-# refused WHAT WHY: by snap -k, which lets it run on
+# refused WHAT WHY: snap -k refuses, and the process runs on
 refused() {
 	timeout 60 "$BUILD/snap" -k "$pid" 2>"$tmp/err" >"$tmp/snap"
 	is "$? $(sed "s,/dev/pts/.*: cannot,TTY: cannot," "$tmp/err")" "1 $(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""keeper.py LOG: count, and tell of each of three things only while they are
-there: a netlink socket that is connected, a pidfd of process 1, and an eventfd that is a semaphore."""
+"""keeper.py LOG: count, and log each of three descriptors only while it is
+open: a connected netlink socket, a pidfd of process 1, a semaphore eventfd."""
 
 import ctypes
 import os

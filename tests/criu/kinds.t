@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Processes of many kinds are taken by snap and restored by criu: what they
-# have is what they had.  Only a part of a snapshot, one upon a parent, and
-# one from a pid namespace of its own, in which pids are as inside.
+# criu restores processes of many kinds that snap took; one of two trees, whose
+# images have a parent; and a process in a pid namespace, with the process ID
+# that it has there.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -10,19 +10,19 @@ if criu_from 4.0; then
 	until_true longer 200
 	is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
 	moves kinds "$tmp/kinds" -r
-	is "$(grep -c '^stopped' "$log")" 0 'who was stopped is'
+	is "$(grep -c '^stopped' "$log")" 0 'the stopped process is stopped'
 	for stopped in $(pgrep -s "$pid" -r T); do
 		kill -CONT "$stopped"
 	done
 	until_true grep -q '^stopped 5' "$log"
 	is "$(grep -m 4 '^stopped' "$log")" "$(printf 'stopped %d 0\n' 2 3 4 5)" \
-	    'and counts when it goes on'
+	    'it counts on after SIGCONT'
 	end
 else
-	skip kinds 'criu before 4.0 knows of no SCHED_RESET_ON_FORK' 7
+	skip kinds 'criu before 4.0 lacks SCHED_RESET_ON_FORK' 7
 fi
 
-# One of two trees, upon what it was before.
+# one of two trees; its earlier images are the parent
 start counter
 other=$pid
 start counter
@@ -32,7 +32,8 @@ cp "$log" "$tmp/log.before"
 "$BUILD/snap" -r -o "$tmp/both" "$other" "$pid" 2>"$tmp/try"
 is "$? $(cat "$tmp/try")" '0 ' 'two trees are taken'
 "$BUILD/snapload" -D "$tmp/one" "$tmp/both" 2>"$tmp/try"
-is "$? $(grep -c 'several process trees' "$tmp/try")" '1 1' 'one can be restored'
+is "$? $(grep -c 'several process trees' "$tmp/try")" '1 1' \
+    'two trees are refused'
 try 'snapload -p --parent' "$BUILD/snapload" -p "$pid" --parent "$tmp/before" \
     -D "$tmp/one" "$tmp/both"
 is "$(find "$tmp/one" -name 'core-*' | wc -l)" \
@@ -42,12 +43,12 @@ is "$(find "$tmp/one" -name 'core-*' | wc -l)" \
 ok $? 'most pages are in the parent'
 end_taken
 restore "$tmp/one"
-goes_on 'one tree upon a parent'
+goes_on 'one tree with a parent'
 end
 pid=$other
 end
 
-# Inside, it has the number 300; outside, another one.
+# its process ID is 300 in the namespace, and another one outside
 log=$tmp/log.inside
 cat >"$tmp/inside" <<'EOI'
 echo "$1" >/proc/sys/kernel/ns_last_pid
@@ -71,11 +72,11 @@ unshare --pid --fork --mount-proc --kill-child bash "$tmp/inside" 499 \
     "$criu" restore -D "$tmp/inside.d" -o "$tmp/criu.log" </dev/null \
     >"$tmp/try" 2>&1 &
 apart=$!
-goes_on 'inside another'
+goes_on 'in another namespace'
 disown "$apart"
 kill -KILL "$apart"
 
-# keys of its session and of its own, of which criu knows nothing
+# keys of its session and process keyrings, which criu does not restore
 cat >"$tmp/keys.py" <<'EOC'
 import ctypes, os, platform, sys, time
 os.closerange(3, 1024)
@@ -101,7 +102,7 @@ if [ -s "$tmp/keys" ]; then
 	    grep keyring)" "snapload: process $pid: the keyring of its \
 process, with 1 key, is not restored
 snapload: process $pid: the keyring of its session, with 2 keys, is not \
-restored" 'keys are told'
+restored" 'lost keys are listed'
 else
 	skip 'keys' "$(cat "$tmp/err")"
 fi

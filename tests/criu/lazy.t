@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# snapfs shows the images that snapload would write, and makes them as they are
-# read: criu restores processes from there, and from a compressed snapshot.
+# snapfs shows the images that snapload would write, and makes them when they
+# are read: criu restores processes from there, from a compressed snapshot.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 # shellcheck source=tests/fs/fs.sh
 . "$here/../fs/fs.sh"
 
-# A compressed snapshot of $pid, mounted; its images are in $dir.
+# shown: take and mount a compressed snapshot of $pid; $dir has its images
 shown() {
 	cp "$log" "$tmp/log.before"
 	timeout 60 "$BUILD/snap" -r -z -o "$tmp/snap.gz" "$pid" \
@@ -15,14 +15,14 @@ shown() {
 	dir=$mnt/$pid/criu
 }
 
-# The directories that have the same name in both are the same, but for the
-# file with the command: alike WRITTEN SHOWN
+# alike WRITTEN SHOWN NAME: both directories are the same, but for the file
+# with the command
 alike() {
 	diff -r -x command "$1" "$2" >"$tmp/diff" 2>&1
 	ok $? "$3" || head -n 5 "$tmp/diff" | diag
 }
 
-# restore_shown [OPTION ...]: with the command that is there
+# restore_shown [OPTION ...]: restore with the command in $dir
 restore_shown() {
 	sed "s,-D \.,-D $dir," "$dir/command" >"$tmp/command"
 	restore "$dir" "$@"
@@ -34,13 +34,14 @@ for what in carryon ghosts; do
 	shown
 	"$BUILD/snapload" -D "$tmp/written.$what" "$tmp/snap.gz" \
 	    >"$tmp/command" 2>"$tmp/try"
-	is "$? $(grep -v ': needs criu ' "$tmp/try")" "0 " "$what: written to compare"
-	alike "$tmp/written.$what" "$dir" "$what: shown as they are written"
+	is "$? $(grep -v ': needs criu ' "$tmp/try")" "0 " \
+	    "$what: snapload writes images"
+	alike "$tmp/written.$what" "$dir" "$what: the same images"
 	is "$(sed "/^# needs criu /d; s,-D \.,-D $tmp/written.$what," \
 	    "$dir/command")" \
-	    "$(cat "$tmp/command")" "$what: the command"
+	    "$(cat "$tmp/command")" "$what: the same command"
 	is "$(find "$mnt" -maxdepth 2 -name criu)" "$dir" \
-	    "$what: no thread has such a directory"
+	    "$what: only the process has the directory criu"
 	end_taken
 	restore_shown
 	unserve
@@ -49,11 +50,11 @@ for what in carryon ghosts; do
 	rm -f "$log".*
 done
 
-# what is no page, or zeros, takes no room when it is copied
+# holes, as du counts them
 [ "$(du -s "$tmp/written.ghosts" | cut -f1)" -lt 20000 ]
-ok $? 'holes are holes'
+ok $? 'holes take no space'
 
-# pages that criu reads when they are touched first
+# lazy-pages: criu reads pages when they are touched
 if why=$("$criu" check --feature uffd-noncoop 2>&1); then
 	start carryon
 	until_true longer 150
@@ -65,17 +66,17 @@ if why=$("$criu" check --feature uffd-noncoop 2>&1); then
 	pages=$!
 	until_true test -S "$tmp/work/lazy-pages.socket"
 	restore_shown --lazy-pages
-	goes_on 'pages as they are touched'
-	try 'all pages are there in the end' wait "$pages"
+	goes_on 'lazy pages'
+	try 'lazy pages: all pages are read in the end' wait "$pages"
 	grep -q 'Found [1-9][0-9]* pages to be handled' "$tmp/pages.log"
-	ok $? 'they were left for later'
+	ok $? 'lazy pages: some were not restored at first'
 	unserve
 	end
 else
-	skip 'pages as they are touched' "$(tail -n 1 <<<"$why")" 5
+	skip 'lazy pages' "$(tail -n 1 <<<"$why")" 5
 fi
 
-# images of criu's own, and a tree: they are those that came
+# images of a tree that criu dumped
 if may_dump; then
 	start family
 	until_true longer 150
@@ -84,15 +85,15 @@ if may_dump; then
 	images "$tmp/its" "$tmp/snap"
 	serve "$tmp/snap"
 	is "$(find "$mnt" -maxdepth 2 -name criu)" "$mnt/$pid/criu" \
-	    'a checkpoint: in the directory of its root'
+	    'a checkpoint: in the directory of its first process'
 	load "$tmp/snap" "$tmp/back"
-	alike "$tmp/back" "$mnt/$pid/criu" 'a checkpoint: as it is written'
+	alike "$tmp/back" "$mnt/$pid/criu" 'a checkpoint: the same images'
 	unserve
 else
 	skip 'a checkpoint' "$undumped" 5
 fi
 
-# a session whose leader is elsewhere
+# a session whose leader is not in the snapshot
 cat >"$tmp/child.py" <<'EOP'
 #!/usr/bin/env python3
 import os, sys, time
@@ -112,12 +113,12 @@ pid=$(sed -n '1s/child //p' "$log")
 shown
 is "$(tail -n 2 "$dir/command")" "# process $pid: joins the session of criu \
 when it is restored: the leader of its own, $leader, is not in the snapshot
-criu restore -d -D . --shell-job" "a session of others: criu's"
+criu restore -d -D . --shell-job" "the command joins the session of criu"
 unserve
 pid=$leader
 end
 
-# what cannot be restored
+# a process that cannot be restored
 cat >"$tmp/waits.py" <<'EOP'
 #!/usr/bin/env python3
 import os, pty, sys, time
@@ -136,9 +137,9 @@ shown
 "$BUILD/snapload" -c "$tmp/snap.gz" 2>&1 | sed 's/^snapload: //' >"$tmp/told"
 is "$(ls "$dir")" refused 'refused: no images'
 is "$(cat "$dir/refused")" "$(cat "$tmp/told")" \
-    'refused: told as snapload does'
+    'refused: the messages of snapload'
 grep -q "process $pid, descriptor .*device leaves it out" "$dir/refused"
-ok $? 'refused: which process and descriptor' || diag <"$dir/refused"
+ok $? 'refused: process and descriptor are named' || diag <"$dir/refused"
 unserve
 end
 finish 29

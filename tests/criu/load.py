@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""load - ask a server on a port of this machine, by several threads at once
+"""load - send requests to a port of this machine from several threads
 
 usage: load.py PORT REQUEST EXPECTED [TIMES]
 
-Each request goes through a connection of its own, and its answer has the bytes
-that are expected in it.  Prints how many of so many were answered; without
-TIMES it goes on, whatever happens, and prints nothing.
+Each request has its own connection; its answer must contain EXPECTED.  Sends
+TIMES requests and prints how many were answered.  Without TIMES it goes on
+until it is killed, and prints nothing.
 """
 
 import socket

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Connections of TCP go along with processes that are moved at once from several
-# network namespaces, and where iptables(8) has to lock them because nft(8) is
-# not there.  Who runs snap ignores SIGCHLD.  Blocks are sent both ways all the
-# while, and none is lost or comes twice.
+# TCP connections move with processes of several network namespaces; and if
+# there is no nft(8), iptables(8) locks them.  snap is run with SIGCHLD ignored.
+# Blocks are sent both ways all the time; none is lost or duplicated.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -15,7 +14,7 @@ done
 nsenter --net=/run/netns/one nft list tables >"$tmp/err" 2>&1 ||
     skip_all "nft: $(head -n 1 "$tmp/err")"
 
-# by namespace: the server, what it says, and what its client says
+# by namespace: server, its log, the log of its client, client
 declare -A server said client peer
 
 begin() {
@@ -27,7 +26,7 @@ begin() {
 	in=(env)
 }
 
-# restored NS: its server goes on there
+# restored NS: restore the server of this namespace
 restored() {
 	rm -rf "$tmp/images"
 	try "$1: snapload" timeout 60 "$BUILD/snapload" -p "${server[$1]}" \
@@ -44,17 +43,17 @@ served "${client[one]}" 'before'
 timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
     "${server[two]}" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'locked until.*nft delete table inet CRIU' "$tmp/err")" \
-    "0 2" 'moved, of two namespaces' || diag <"$tmp/err"
+    "0 2" 'moved, from two namespaces' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
 until_true reaped "${server[two]}"
 is "$(tables one | wc -l) $(tables two | wc -l)" "1 1" 'both are locked'
 for ns in one two; do
 	restored $ns
-	is "$(tables $ns)" '' "$ns: not locked any more"
+	is "$(tables $ns)" '' "$ns: unlocked"
 	served "${client[$ns]}" "$ns"
 done
 
-# nobody waits longer than -t for a program that does not end
+# a program that does not end delays snap by -t at most
 nft=(/usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft)
 printf '#!/bin/sh\nexec /bin/sleep 1000\n' >"$tmp/sleeps"
 chmod 755 "$tmp/sleeps"
@@ -64,13 +63,13 @@ for f in "${nft[@]}"; do
 done
 timeout 60 "$BUILD/snap" -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c ': its network: no answer in 1 seconds' "$tmp/err")" "1 1" \
-    'nft does not end: what it would list is missing' || diag <"$tmp/err"
+    'nft does not end: its rules are missing' || diag <"$tmp/err"
 timeout 60 "$BUILD/snap" -k -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err") $(
     grep -c 'nothing written, no process killed' "$tmp/err")" "1 1 1" \
     'nft does not end: no process killed' || diag <"$tmp/err"
-served "${client[one]}" 'as before'
-# it locks them, and then does not end: they are unlocked
+served "${client[one]}" 'after no answer of nft'
+# nft locks the connections, and does not end: snap unlocks them
 for f in "${nft[@]}"; do
 	[ ! -e "$f" ] || umount "$f"
 done
@@ -94,7 +93,7 @@ is "$(tables one)" 'table inet other' \
     'nft locks and does not end: unlocked'
 nsenter --net=/run/netns/one nft delete table inet other
 
-# without nft
+# without nft, iptables locks
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 10
@@ -113,16 +112,16 @@ is "$? $(grep -c 'locked until.*iptables(8) rules' "$tmp/err")" \
 until_true reaped "${server[one]}"
 is "$(rules)" 2 'locked by iptables'
 restored one
-is "$(rules)" 0 'not locked any more'
+is "$(rules)" 0 'iptables: unlocked'
 served "${client[one]}" 'by iptables'
-# the lock that iptables-restore -w waits for is of a process that is stopped
+# iptables-restore -w waits for a lock that a stopped process holds
 held() {
 	! flock -n /run/xtables.lock true
 }
 legacy=$(command -v xtables-legacy-multi)
 if [ -z "$legacy" ] || ! printf '*mangle\nCOMMIT\n' |
     nsenter --net=/run/netns/one iptables-legacy-restore -w 2>"$tmp/err"; then
-	skip 'a stopped process has xtables.lock' 'no iptables-legacy' 3
+	skip 'a stopped process holds xtables.lock' 'no iptables-legacy' 3
 else
 	restore=$(readlink -f "$(command -v iptables-restore)")
 	mount --bind "$legacy" "$restore"
@@ -132,11 +131,11 @@ else
 	timeout 60 "$BUILD/snap" -k -r -t 1 "${server[one]}" $holder \
 	    2>"$tmp/err" >"$tmp/snap"
 	is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err")" \
-	    "1 1" 'a stopped process has xtables.lock: no process killed' ||
+	    "1 1" 'a stopped process holds xtables.lock: no process killed' ||
 	    diag <"$tmp/err"
 	umount "$restore"
 	pkill -P $holder
-	served "${client[one]}" 'as before'
+	served "${client[one]}" 'after the lock was held'
 fi
 for ns in one two; do
 	pid=${peer[$ns]}

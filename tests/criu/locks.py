@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""locks.py LOG: have locks of all kinds, and count in the log.
+"""locks.py LOG: hold locks of all kinds, and count in the log.
 
-A child has the same open files, and a lock of its own.  Locks are on files
-beside the log, one of them deleted.
+A child shares the open files, and has a lock of its own.  The locks are on
+files next to the log; one of these is deleted.
 """
 import fcntl
 import os

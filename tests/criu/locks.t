@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Locks and leases on files are after a restore what they were: those of
-# processes, those of open files that processes share, and a lease that is
-# being broken.
+# Locks and leases on files are restored: those of processes, those of open
+# files that processes share, and leases that are being broken.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# locks_all: what the kernel tells of the locks of all processes, a line each,
-# without the inode of a file that is made anew
+# locks_all: print the locks of all processes, a line each, without the inode,
+# which is another one after a restore
 locks_all() {
 	local p
 
@@ -21,7 +20,7 @@ for how in -r -sr; do
 	start "$here/locks.py"
 	until_true longer 100
 	before=$(locks_all)
-	is "$(grep -c . <<<"$before")" 26 "snap $how: locks"
+	is "$(grep -c . <<<"$before")" 26 "snap $how: 26 locks"
 	is "$(awk '{ print $2, $3, $4 }' <<<"$before" | sort -u)" \
 	    'FLOCK ADVISORY READ
 FLOCK ADVISORY WRITE
@@ -37,12 +36,12 @@ POSIX ADVISORY WRITE' "snap $how: of all kinds"
 	is "$(locks_all)" "$before" "snap $how: none is lost"
 	end_taken
 	flock -n "$log.whole" true
-	ok $? "snap $how: then nobody has one"
+	ok $? "snap $how: no lock is held after the end"
 	restore "$tmp/there" --file-locks
 	goes_on "snap $how"
-	is "$(locks_all)" "$before" "snap $how: all are there again"
+	is "$(locks_all)" "$before" "snap $how: all are restored"
 	! flock -n "$log.whole" true
-	ok $? "snap $how: and keep others out"
+	ok $? "snap $how: a restored lock keeps others out"
 	end
 	rm -rf "$tmp/there" "$log".*
 done

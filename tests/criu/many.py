@@ -1,5 +1,5 @@
-"""Images of many processes: many.py DIR N KILOBYTES makes them, each with so
-much memory, of which no two kilobytes are the same."""
+"""many.py DIR N KILOBYTES: make images of N processes, each with KILOBYTES of
+memory, of which no two kilobytes are the same."""
 import random
 import sys
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""mounts.py LOG [own DIR | readonly DIR | alone DIR | chroot DIR | here] [WHAT]:
-in a mount namespace that is its own, with a pid namespace, have a tmpfs with files
-of all kinds, a part of what is mounted, and files open there, one of them deleted;
-count in the log while all is as it was.  With own, its root is DIR, with /usr and
-what else it takes, which nothing can be written to with readonly, and which is a
-tmpfs that nobody else has with alone; with chroot, DIR is where it looks up files,
-and no mount.  It is the python of /usr that runs there.  WHAT is large, for a tmpfs
-of more bytes than are taken along, ramfs for one that criu cannot make, or outside
-to keep descriptor 9, which was opened in another namespace.
+"""mounts.py LOG [own DIR | readonly DIR | alone DIR | chroot DIR | here] [WHAT]
+
+In mount and pid namespaces of its own, mount a tmpfs with files of all kinds,
+and bind a directory of it; count in the log while the files, two of them open
+and one of these deleted, are the same.
+
+own: the root is DIR, with mounts such as /usr.  readonly: the same, and it is
+read-only.  alone: the root is a tmpfs that is mounted nowhere else.  chroot:
+DIR is the root directory, but not a mount.  WHAT: large, the tmpfs has more
+bytes than snap includes; ramfs, a mount that criu cannot create; outside,
+descriptor 9 was opened in another mount namespace.
 """
 import ctypes
 import os
@@ -27,7 +29,7 @@ def sh(line):
 
 
 def fds():
-    """Nothing that was opened before stays open."""
+    """Close all descriptors; open the standard ones on /dev/null."""
     n = os.open('/dev/null', os.O_RDWR)
     for i in range(3):
         os.dup2(n, i)
@@ -37,7 +39,7 @@ def fds():
 
 
 def root_make():
-    """DIR has what a program takes."""
+    """Fill DIR with the files and mounts that a root needs."""
     sh('''cd DIR; mkdir -p usr proc dev log tmp old etc
     for d in bin sbin lib lib64; do
         if [ -L /$d ]; then
@@ -64,7 +66,7 @@ def root_make():
 
 
 def enter():
-    """Go where files are looked up then, and begin anew."""
+    """Change the root, and execute this program again."""
     sh('mount --make-rprivate /')
     if HOW == 'alone':
         sh('mount -t tmpfs -o mode=755 none DIR')
@@ -117,7 +119,7 @@ kept = open('bind/hard')
 
 
 def wrong():
-    """Return how much is not as it was."""
+    """Return the number of things that are different."""
     gone.seek(0)
     kept.seek(0)
     st = [os.lstat(p) for p in ('file', 'd/hard', 'fifo', 'dev', '.')]
@@ -136,6 +138,6 @@ def wrong():
 n = 0
 while True:
     n += 1
-    # numbers of inodes are others in a tmpfs that was made anew meanwhile
+    # check twice: a restore during a check changes the inode numbers
     print('mounts', n, wrong() and wrong(), file=log)
     time.sleep(0.02)

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Connections of TCP go along with a process that is moved: to where it was,
-# and to another network namespace with its address.  Blocks are sent both ways
-# all the while, and none is lost or comes twice.  Where it is not moved after
-# all, or snap is killed, nothing of that is to be seen.
+# TCP connections move with a process: to the same place, and to another network
+# namespace with the same address.  Blocks are sent both ways all the time; none
+# is lost or duplicated.  If the move fails or snap is killed, they go on.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 command -v ip >/dev/null || skip_all 'no ip'
 command -v nft >/dev/null || skip_all 'no nft'
-# A client that reaches 192.0.2.1 through one of two others
+# network: a client that reaches 192.0.2.1 in the namespaces here or there
 network() {
 	for ns in client here there; do
 		ip netns add $ns && ip -n $ns link set lo up || return 1
@@ -45,12 +44,13 @@ peer=$pid pid=$serving log=$server
 served "$client" 'before'
 
 timeout 60 "$BUILD/snap" -d "$pid" 2>"$tmp/err"
-is "$? $(apart_from_criu)" '0 snap: all processes can be restored' 'so -d says'
+is "$? $(apart_from_criu)" '0 snap: all processes can be restored' \
+    '-d: it can be restored'
 timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >/dev/full
-is "$? $(tables here)" '1 ' 'no room: not moved, nothing is locked'
-served "$client" 'no room'
+is "$? $(tables here)" '1 ' 'no space: not moved, unlocked'
+served "$client" 'no space'
 
-# held and locked, it waits for a reader that does not come
+# snap has locked the connections, and waits for a reader
 mkfifo "$tmp/fifo"
 sleep 1000 <>"$tmp/fifo" &
 sleeper=$!
@@ -62,7 +62,7 @@ locked() {
 	[ -n "$(tables here)" ]
 }
 until_true locked
-ok $? 'locked'
+ok $? 'connections are locked'
 kill -KILL "$snap"
 unlocked() {
 	! locked
@@ -72,7 +72,7 @@ ok $? 'snap is killed: unlocked'
 kill "$sleeper"
 served "$client" 'snap is killed'
 
-# moved NS: it is killed, and images of it are there
+# moved NS: move $pid to images with snap -k and snapload
 moved() {
 	rm -rf "$tmp/images"
 	timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
@@ -91,20 +91,20 @@ TCP connections stay locked until they are restored on this machine or \
 in=(nsenter --net=/run/netns/here)
 moved here
 restore "$tmp/images"
-is "$(tables here)" '' 'here: not locked any more'
+is "$(tables here)" '' 'here: unlocked'
 served "$client" 'here'
 
 moved there
 in=(nsenter --net=/run/netns/there)
 restore "$tmp/images"
-# no sooner: without the socket, a packet is answered with a reset
+# only now: without the socket, the answer to a packet would be a reset
 ip -n client route replace 192.0.2.1 via 203.0.113.6 src 198.51.100.1
 served "$client" 'there'
-is "$(awk '$3 != 0' "$server")" '' 'nor was the server'
+is "$(awk '$3 != 0' "$server")" '' 'there: the server has no gap'
 [ "/proc/$pid/ns/net" -ef /run/netns/there ]
-ok $? 'it is there'
+ok $? 'there: it is in the other namespace'
 
-# back in one command, which moves the address when all is restored
+# back with snap --to; the address moves when all is restored
 nsenter --net=/run/netns/here nft flush ruleset
 unshare -pf --mount-proc --kill-child sh -c 'trap : TERM
 while :; do sleep 0.1; done' &
@@ -123,12 +123,12 @@ TCP connections stay locked until they are restored on this machine or \
 \"nft delete table inet NAME\" is run" 'snap --to'
 until_true reaped "$pid"
 served "$client" 'snap --to'
-is "$(awk '$3 != 0' "$server")" '' 'nor was the server, moved by snap --to'
+is "$(awk '$3 != 0' "$server")" '' 'snap --to: the server has no gap'
 pkill -KILL -f "$here/stream.py serve"
 pid=$peer
 end
 
-# moved by one who wants its connection closed
+# a move with --tcp-close
 cat >"$tmp/waits" <<'END'
 #!/usr/bin/env python3
 import os, socket, sys, time
@@ -157,6 +157,6 @@ timeout 60 "$BUILD/snap" --to "${receive/netns\/here/netns/there} --tcp-close" \
 is "$? $(grep -c 'is closed when it is restored' "$tmp/err")" '0 1' \
     '--tcp-close: moved, and the closed connection is named'
 until_true grep -q '^received' "$log"
-is "$(tail -n 1 "$log")" "received b''" '--tcp-close: it is closed'
+is "$(tail -n 1 "$log")" "received b''" '--tcp-close: it reads end of file'
 kill -KILL "$init" "$client"
 finish 33

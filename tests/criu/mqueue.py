@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""mqueue.py LOG [HOW]: messages wait in a POSIX message queue, and one is read
-and another sent all the time: a line "mqueue COUNT WRONG" each time.  HOW: gone,
-the queue has no name any more.
+"""mqueue.py LOG [HOW]: receive a message from a POSIX message queue and send
+one, with two or three queued; a line "mqueue COUNT WRONG" each time.  HOW:
+gone, the name of the queue is deleted.
 """
 import ctypes
 import os
@@ -31,14 +31,14 @@ def receive():
     return buf.value, priority.value
 
 
-n = 3                       # one may be read, and not sent, at the end
+n = 3                       # at the end one may be received, but not sent
 wrong = send(1) + send(2) + send(3)
 while True:
     time.sleep(.01)
     if how != 'gone' and os.path.exists(sys.argv[1] + '.over'):
         libc.mq_unlink(NAME)
         break
-    # others have gone through it since it was taken
+    # the queue had other messages when it was taken
     wrong += receive()[0][:8] != b'message '
     n += 1
     wrong += send(n)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A POSIX message queue that has a name is opened by that when it is restored;
-# another is refused.
+# A POSIX message queue is opened by its name when it is restored; one without a
+# name is refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -14,7 +14,7 @@ is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
 moves mqueue "$tmp/there" -r
 touch "$log.over"
 until_true gone_session "$pid"
-is "$(find "$tmp/queues" -name 'snap-test-*')" '' 'its name still is its own'
+is "$(find "$tmp/queues" -name 'snap-test-*')" '' 'it can delete its name'
 
 start "$here/mqueue.py" gone
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
@@ -26,7 +26,7 @@ by which it can be opened: /NAME: cannot be restored (-f mqueue leaves it out)" 
 end
 umount "$tmp/queues"
 
-# an init with an IPC namespace of its own: criu makes that without queues
+# an init with its own IPC namespace, which criu creates without queues
 in=(unshare --fork --pid --ipc)
 start "$here/mqueue.py"
 in=(env)
@@ -37,7 +37,7 @@ until_true longer 20
     's/[23] messages/3 messages/;s/snap-test-1/NAME/' >"$tmp/told"
 is "$(grep -c "process $pid: POSIX message queue /NAME in its IPC namespace, \
 with 3 messages: cannot be restored (snapload -f mqueue leaves it out)" \
-    "$tmp/told")" 1 'of an IPC namespace that is made: refused' ||
+    "$tmp/told")" 1 'in an IPC namespace that criu creates: refused' ||
     diag <"$tmp/told"
 kill -KILL "$pid"
 until_true gone "$outside"

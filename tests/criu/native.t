@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Programs are taken by snap while they run, their snapshot goes through a
-# pipe to a directory of images, and when they are gone criu restores them
-# from there: they count on.
+# snap takes programs while they run; snapload reads the snapshot from a pipe
+# and writes images; when the programs have ended, criu restores them.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -19,10 +18,10 @@ there_and_back() {
 	end_taken
 	restore "$tmp/there"
 	goes_on "$what"
-	is "$(count_threads)" "$threads" "$what: its threads"
+	is "$(count_threads)" "$threads" "$what: it has its threads"
 }
 
-# How many threads each process of the session has.
+# count_threads: the number of threads of each process of the session
 count_threads() {
 	local p
 
@@ -35,8 +34,8 @@ told() {
 	[ "$(grep -cE '^(pending|own) ' "$log")" -ge 3 ]
 }
 
-# what an older criu or kernel loses (snap-restore(7)) the program is
-# without then
+# without the parts that older criu and kernels do not restore, in
+# snap-restore(7)
 lesser=()
 { criu_from 4.1 && may_dump; } || lesser=(lesser)
 for how in -r -lr; do
@@ -53,13 +52,13 @@ for how in -r -lr; do
 	until_true told
 	is "$(grep -E '^(pending|own) ' "$log" | sort)" "$(
 	    printf '%s\n' 'own 1 0' 'pending 1 0' 'pending 2 0')" \
-	    "snap $how: the signals that waited come, in order"
+	    "snap $how: pending signals are delivered, in order"
 	end
 	there_and_back "snap $how, a family" $how family
 	kill -USR1 "$pid"
 	until_true grep -q '^zombie' "$log"
 	is "$(grep '^zombie' "$log")" "zombie 7 0" \
-	    "snap $how: the zombie had its status"
+	    "snap $how: the zombie has its status"
 	end
 done
 there_and_back python -r "$here/counter.py"

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# From one machine to another: a program in one network namespace is dumped,
-# and its snapshot goes through TCP to another, where it is restored.
+# From one machine to another: criu dumps a program in one network namespace,
+# and its snapshot goes through TCP to another, where criu restores it.
 #
-# criu takes the namespaces that it is in itself for granted: a checkpoint
-# has nothing of them, and what is restored is in those in which criu is
-# then.  So it runs in the namespace of the program, here as there.  (A
-# network namespace that is not criu's own is part of the checkpoint, and
-# would be made anew, with all its links.)  "ip netns exec" would also make
-# a mount namespace, for each of the two another: hence nsenter.
+# criu does not record the namespaces that it is in itself, and restores into
+# those that it is in then: so it runs in the namespace of the program both
+# times.  (It would record and create again any other network namespace, with
+# all its links.)  "ip netns exec" would also make a new mount namespace each
+# time: hence nsenter.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
@@ -21,7 +20,7 @@ inside() {
 	timeout 60 nsenter --net="/run/netns/$net" "$@"
 }
 
-# Whether process $pid is in a network namespace.
+# is_in NS: whether process $pid is in a network namespace
 is_in() {
 	[ "/proc/$pid/ns/net" -ef "/run/netns/$1" ]
 }
@@ -37,9 +36,9 @@ inside there python3 "$here/tcp.py" listen 192.0.2.2 4006 |
 peer=$!
 inside here "$BUILD/snapload" -u -D "$tmp/dump" 2>"$tmp/try" |
     inside here python3 "$here/tcp.py" send 192.0.2.2 4006 2>>"$tmp/try"
-ok $? "images to snapshot to there" || diag <"$tmp/try"
+ok $? "snapshot is sent" || diag <"$tmp/try"
 wait "$peer"
-ok $? "there, snapshot to images" || diag <"$tmp/out"
+ok $? "there, snapload writes images" || diag <"$tmp/out"
 try "the same images" same_images "$tmp/dump" "$tmp/there"
 in=(nsenter --net=/run/netns/there)
 restore "$tmp/there"

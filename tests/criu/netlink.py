@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""netlink.py LOG [HOW]: netlink sockets that are used all the time: a line
-"netlink COUNT WRONG" each time; they can be made to rest, for what waits to be
-read cannot be restored.  HOW is what else cannot be: waiting, something waits
-all the time; connected, to another socket; many, of a group with a large
-number; strict, an option.
+"""netlink.py LOG [HOW]: use netlink sockets, a line "netlink COUNT WRONG" each
+time.  They can be made to rest: unread messages cannot be restored.  HOW adds
+what criu does not restore: waiting, unread messages at all times; connected, a
+connection to another socket; many, a group above 32; strict, an option.
 """
 import ctypes
 import os
@@ -18,7 +17,7 @@ NETLINK, ROUTE, USERSOCK = 270, 0, 2
 ADD_MEMBERSHIP, LIST_MEMBERSHIPS, EXT_ACK, STRICT = 1, 9, 11, 12
 GETLINK, DONE, ROOT_REQUEST = 18, 3, 0x301
 GROUP = 5
-# it lets all through
+# let all packets through
 FILTER = struct.pack('HBBI', 6, 0, 0, 0xffff)
 
 
@@ -33,7 +32,7 @@ def attach(sock, code):
 
 
 def told(sock):
-    """All that can be asked for."""
+    """Return all that can be read about a socket."""
     words = [sock.getsockname(), sock.proto]
     try:
         words.append(sock.getpeername())
@@ -48,7 +47,7 @@ def told(sock):
 
 
 def say(sock, text, *to):
-    """To a group, and to the kernel, which does not listen."""
+    """Send to a group, or to the kernel, which refuses it."""
     try:
         sock.sendto(text, *to) if to else sock.send(text)
     except ConnectionRefusedError:
@@ -56,7 +55,7 @@ def say(sock, text, *to):
 
 
 def links(sock):
-    """Ask for all interfaces; how many there are."""
+    """Request all interfaces; return their number."""
     sock.send(struct.pack('IHHIIBBHiII', 32, GETLINK, ROOT_REQUEST, 1, 0, 0,
         0, 0, 0, 0, 0))
     n = 0

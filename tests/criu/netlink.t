@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Netlink sockets are restored with their addresses, groups and options; what
-# of them criu would not restore is refused.
+# Netlink sockets are restored with their addresses, groups and options.  Those
+# that criu would not restore are refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# A tree whose first process is an init, in a network namespace of its own: criu
-# restores it in a new one, with its links, addresses, routes, rules, settings
-# and packet filters, and the sockets of the tree in there.
+# criu restores an init and its tree in a new network namespace, with the links,
+# addresses, routes, rules, settings and packet filters, and their sockets.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 command -v ip >/dev/null || skip_all 'no ip'
 ip -V 2>&1 | grep -q iproute2 || skip_all 'no ip of iproute2'
 
-# network PID: what ip, nft and /proc/sys tell of its network namespace, but for
-# what changes with time there
+# network PID: what ip, nft and /proc/sys print of its network namespace,
+# without values that change by themselves
 network() {
 	nsenter -t "$1" -n sh -c 'ip addr; ip route show table all
 	    ip -6 route show table all; ip rule; ip -6 rule
@@ -57,7 +56,7 @@ outside=$pid
 pid=$(only_child "$outside")
 network "$pid" >"$tmp/network"
 ok "$(($(grep -c '10.9.8.7\|10.6.0.1\|blackhole\|veth8' "$tmp/network") < 4))" \
-    "a network of its own"
+    "its network has our addresses and links"
 until_true longer 40
 take_resting "$tmp/there" -r
 end_init "$outside"
@@ -69,10 +68,10 @@ cmp -s "$tmp/network" "$tmp/now"
 ok $? "its network is as it was" ||
     diff "$tmp/network" "$tmp/now" | head -n 20 | diag
 is "$(readlink "/proc/$pid/ns/net" | grep -c "$(readlink \
-    /proc/self/ns/net)")" "0" "in one of its own"
+    /proc/self/ns/net)")" "0" "it is in its own network namespace"
 kill -KILL "$pid"
 
-# a container: its link leads to a bridge where snap and criu are
+# a container: its link leads to a bridge in the network of snap and criu
 cat >"$tmp/make" <<'END'
 set -e
 ip link set lo up
@@ -94,7 +93,8 @@ pid=$(only_child "$outside")
 network "$pid" >"$tmp/network"
 take_resting "$tmp/bridged" -r
 is "$(grep -o " --external 'veth.*" "$tmp/command")" \
-    " --external 'veth[eth0]:cont8@br8'" "the command tells what is outside"
+    " --external 'veth[eth0]:cont8@br8'" \
+    "the command names the link and its bridge"
 end_init "$outside"
 gone_link() {
 	! ip -n outer link show cont8 >/dev/null 2>&1
@@ -109,10 +109,10 @@ cmp -s "$tmp/network" "$tmp/now"
 ok $? "its network is as it was" ||
     diff "$tmp/network" "$tmp/now" | head -n 20 | diag
 is "$(ip -n outer -o link show master br8 | grep -c 'cont8@.*[<,]UP')" 1 \
-    "its link is in the bridge again"
+    "its link is in the bridge"
 kill -KILL "$pid"
 
-# what criu does not restore is named
+# settings that criu does not restore are listed
 cat >"$tmp/make" <<'END'
 set -e
 ip link set lo up
@@ -140,7 +140,7 @@ rest
 is "$(cat "$tmp/told")" "the option stp_state of link br7
 1 permanent neighbour$(sed '1s/^/\n/' "$tmp/queueing")
 the setting net/ipv4/ip_unprivileged_port_start, 80," \
-    'what is lost of a network is told'
+    'lost settings of a network are listed'
 kill -KILL "$outside" "$pid"
 until_true gone "$pid"
 
@@ -159,18 +159,18 @@ if nsenter -t "$pid" -n ip link show odd0 >/dev/null 2>&1; then
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(grep -c "process $pid: its net namespace: link odd0 \
 is of kind [a-z]*: cannot be restored (-f namespaces leaves it out)" \
-	    "$tmp/err")" "1 1" "a link that criu does not make: refused" ||
+	    "$tmp/err")" "1 1" "a link that criu cannot create: refused" ||
 	    diag <"$tmp/err"
 	"$BUILD/snapload" -f namespaces -D "$tmp/left" "$tmp/snap" \
 	    >"$tmp/out" 2>&1
 	is "$? $(grep -c '^criu restore' "$tmp/out") $(find "$tmp/left" \
-	    -name 'netns-*')" "1 1 " "or left out, with the namespace"
+	    -name 'netns-*')" "1 1 " "-f namespaces leaves out the namespace"
 else
-	skip "links that criu does not make" "no such here" 2
+	skip "a link that criu cannot create" "no such link" 2
 fi
 kill -KILL "$outside" "$pid"
 
-# a connection that is closing, where packets may be dropped
+# a closing connection, and a packet filter that may drop packets
 cat >"$tmp/closing" <<'END'
 #!/usr/bin/env python3
 import os, socket, sys, time
@@ -202,9 +202,9 @@ if command -v nft >/dev/null; then
 	"$BUILD/snap" -kr "$pid" >"$tmp/snap" 2>"$tmp/err"
 	is "$? $(grep -c 'closing, and a packet filter of its net namespace' \
 	    "$tmp/err") $(kill -0 "$pid" && echo runs)" '1 1 runs' \
-	    'a connection that criu may not bring into its state: refused'
+	    'a closing connection with a packet filter: refused'
 	kill -KILL "$outside" "$pid"
 else
-	skip 'a connection that criu may not bring into its state' 'no nft'
+	skip 'a closing connection with a packet filter' 'no nft'
 fi
 finish 19

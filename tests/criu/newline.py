@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""newline.py LOG: files whose names have newlines: one that is there, a deleted
-one, a directory, a FIFO, one that is mapped, a socket.  A line "newline COUNT WRONG" each time.
+"""newline.py LOG: use files whose names have newlines: a regular file that is
+mapped, a deleted file, a directory, a FIFO, a socket.  A line "newline COUNT
+WRONG" each time.
 """
 import mmap
 import os

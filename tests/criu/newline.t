@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Files with a newline in their names are restored: open, deleted, mapped, of
-# any kind.
+# Files of any kind with a newline in their names are restored: open, deleted
+# and mapped ones.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""nsfile.py LOG [other]: have the namespaces open that it is in, and count in
-the log while they are those that it is in; other: one of a child's, too.
+"""nsfile.py LOG [other]: open the namespaces of this process, and count in the
+log while they are its own.  other: leave the UTS namespace that is open.
 """
 import os
 import sys

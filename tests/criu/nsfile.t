@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Namespaces that are open are those of the process after a restore; others are
+# Open namespaces are those of the process after a restore; other namespaces are
 # refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -14,6 +14,6 @@ start "$here/nsfile.py" other
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(grep -c 'a namespace of a kind that is newly created' "$tmp/err")" '1 1' \
-    'one that is not its own: refused'
+    'another namespace: refused'
 end
 finish 6

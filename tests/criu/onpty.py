@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""onpty.py OUT COMMAND ...: run a command as the first of a session on a
-terminal of its own, and copy to a file what it shows there."""
+"""onpty.py OUT COMMAND ...: run a command as a session leader on a new pseudo
+terminal, and copy its output to a file."""
 import os
 import pty
 import sys

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Open files whose names are deleted and that have others: they are restored
-# as what they are, under one of the others, or refused by name where the other
-# is not to be found.
+# An open file whose name is deleted, but which has another name, is restored as
+# the same file, by the other name.  If that is not found, it is refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -12,12 +11,13 @@ for how in -r -lr; do
 	rm -rf "$tmp/there"
 	moves "snap $how" "$tmp/there" "$how"
 	names=$(find "/proc/$pid/fd" -lname "$log.d/*" -printf '%l\n' | sort)
-	is "$names" "$(find "$log.d" -type f | sort)" "snap $how: their names"
+	is "$names" "$(find "$log.d" -type f | sort)" \
+	    "snap $how: open by their other names"
 	is "$(sed -n 's/.*: its deleted name becomes \(.*\) when it .*/\1/p' \
 	    "$tmp/try" | sort)" "$(grep -v '(deleted)' <<<"$names")" \
 	    "snap $how: the names are printed"
 	end
-	is "$(find "$log.d" -type f | wc -l)" 7 "snap $how: all names are there"
+	is "$(find "$log.d" -type f | wc -l)" 7 "snap $how: all names exist"
 done
 
 # The deleted name is kept if criu gets a descriptor that was opened by it.
@@ -36,7 +36,7 @@ $(grep -c "$log.d/a/old (deleted)" "/proc/$pid/maps")" '1 1' \
     'the deleted name of an open and mapped file is kept'
 end
 
-# What a mount covers is not found, and told.
+# a name that a mount covers is not found, and the file refused
 start otherlinks
 until_true longer 100
 mkdir "$tmp/other"

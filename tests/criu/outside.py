@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""outside.py LOG: two sockets of datagrams that are connected to LOG.there,
-one to the name LOG of abstract ones, and count: a line "outside COUNT WRONG"
-each time.  outside.py hear LOG: who has these names, and tells in LOG.heard
-what comes."""
+"""outside.py LOG: send on two datagram sockets that are connected to LOG.there
+and on one that is connected to the abstract name LOG; a line "outside COUNT
+WRONG" each time.  outside.py hear LOG: bind these names, and write the
+datagrams to LOG.heard."""
 import os
 import select
 import socket

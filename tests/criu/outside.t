@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sockets of datagrams that are connected to one of who is not in the snapshot,
-# as that of syslog(3), are connected to its name again, and that is said.
+# Datagram sockets that are connected to a socket outside the snapshot, such as
+# that of syslog(3), are connected to its name again; snapload lists them.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -22,11 +22,11 @@ cp "$log" "$tmp/log.before"
 is "$? $(sed 's/.*descriptor [0-9]*: //' "$tmp/err")" "0 is connected to \
 $log.there when it is restored
 is connected to $log.there when it is restored
-is connected to @$log when it is restored" 'it is said to what'
+is connected to @$log when it is restored" 'the names are listed'
 is "$(cat "$tmp/command")" "criu restore -d -D $tmp/there --ext-unix-sk" \
     'the command that restores them'
 end_taken
-# who has the name then
+# another process binds the names
 kill "$hearer"
 until_true gone "$hearer"
 rm -f "$log.there" "$log.heard"
@@ -34,7 +34,7 @@ hear
 restore "$tmp/there"
 goes_on outside
 until_true eval '[ "$(cut -d" " -f1 "$log.heard" | sort -u | wc -l)" -eq 3 ]'
-ok $? 'all are heard'
+ok $? 'datagrams of all sockets arrive'
 end
 kill "$hearer"
 finish 7

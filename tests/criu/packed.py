@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compressed images: made, and read without any of our code.
+"""Make and read compressed images, without the library.
 
 packed.py make DIR [N]        write images that are not compressed, with runs of
-                              pages of each kind; those in places divisible by
-                              N differ from the images without N
-packed.py zeros DIR BYTES     write compressed images, so many bytes of zeros
+                              pages of each kind; with N, every Nth page is
+                              different
+packed.py zeros DIR BYTES     write compressed images of BYTES of zeros
 packed.py check DIR PLAIN     check each rule of compressed images in DIR and
-                              its parents, and that they have the memory of
-                              PLAIN; print for each entry of pagemap-7.img the
-                              number of pages, and a letter for each block: z
-                              zeros, c compressed, r raw; "raw" if it has no
-                              blocks, "parent" if it has no pages, and "at page"
-                              if it begins with raw pages
+                              its parents, and that the memory is that of PLAIN;
+                              print for each entry of pagemap-7.img and of the
+                              huge pages the number of pages, and a letter for
+                              each block: z zeros, c compressed, r raw; "raw" if
+                              it has no blocks, "parent" if it has no pages, and
+                              "at page" if it begins with raw pages
 """
 import os
 import random
@@ -35,7 +35,7 @@ def text(n):
 
 
 def runs():
-    """Runs of pages; after each of them is a page without memory."""
+    """Yield runs of pages; a page that is not mapped follows each of them."""
     zeros = bytes(64 * PAGE)
     yield from (text(n) for n in (1, 63, 64, 65))
     yield 2 * zeros + bytes(PAGE)
@@ -46,7 +46,7 @@ def runs():
     yield zeros + noise(64) + text(2)
     yield zeros[PAGE:] + b'x' * PAGE
     yield b'\1' * (64 * PAGE)
-    # an eighth of a block is saved; and not quite
+    # just enough zeros to save an eighth of a block; and just too few
     yield noise(54) + bytes(10 * PAGE)
     yield noise(57) + bytes(7 * PAGE)
 
@@ -70,13 +70,12 @@ def make(path, every=0):
         add(run, 6)
         at += PAGE
     im.vmas.append(vma(RUNS, at, 0x201))
-    # normal, huge, and a plugin's pages, in one entry
+    # normal pages, huge pages and pages of a plugin, in one entry
     for n, status, flags in ((4, 0x201, 0x22), (512, 0x201, 0x40022),
                              (4, 0x201, 0x22), (4, 1 << 27 | 0x201, 0x22)):
         im.vmas.append(vma(at, at + n * PAGE, status, flags=flags))
         add(text(n))
-    # huge pages of a memfd, and those that are shared and have no name; both
-    # end with zeros
+    # huge pages of a memfd, and shared ones without a name; both end with zeros
     im.vmas.append(vma(SHARED, SHARED + 512 * PAGE, 0x101, 3, 0x40021, 64))
     im.f['memfd.img'] += frame(
         [(1, 'huge'), (2, 0), (3, 0), (4, 512 * PAGE), (5, 63), (6, 0),
@@ -155,7 +154,7 @@ def inventory(path):
 
 
 def block_sizes(b):
-    """Sizes, their sum, and the number of pages in a block."""
+    """Return the sizes, their sum, and the number of pages in a block."""
     d = dict(wire(b))
     assert sorted(d) in ([1, 2, 3], [2, 3]), d
     return list(unpacked(d.get(1, b''))), d[2], d[3]
@@ -172,7 +171,7 @@ def unpacked(b):
 
 
 def decode(raw, at, sizes, total, length):
-    """The memory and the letters of blocks that begin at byte at."""
+    """Decode blocks from at: memory, letters, whether the first is raw, end."""
     out, letters, first = [], '', None
     for i, size in enumerate(sizes):
         n = min(BLOCK, length - i * BLOCK)
@@ -197,7 +196,7 @@ def decode(raw, at, sizes, total, length):
 
 
 def memory(path, name, packed):
-    """Pages by address, and what there is to tell of each entry."""
+    """Return pages by address, and a line for each entry."""
     m = messages(os.path.join(path, name), 8)
     pages = 'pages-%d.img' % dict(wire(next(m)))[1]
     with open(os.path.join(path, pages), 'rb') as f:

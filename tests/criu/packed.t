@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# snapload -z writes compressed images: packed.py checks each rule that criu has
-# for them, and that they have the memory that they have without -z.  The images
-# are made by hand; no criu is needed.
+# snapload -z writes compressed images that keep each rule of criu and have the
+# same memory as without -z (packed.py).  The images are made by hand; criu is
+# not needed.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -31,50 +31,50 @@ load -D "$tmp/plain" "$tmp/snap"
 is "$rc $err" "0 " "to images that are not compressed"
 load -z -D "$tmp/packed" "$tmp/snap"
 is "$rc $err $(stat -c %a "$tmp/packed")" "0  700" "to compressed images"
-# pages and blocks of each entry; at the end those of huge memory: 4 pages
-# beside it, itself, 4 on the other side, 4 of a plugin
+# the pages and blocks of each entry; near the end those around huge pages: 4
+# pages, huge pages, 4 pages, 4 pages of a plugin
 packed check "$tmp/packed" "$tmp/plain" >"$tmp/kinds" 2>"$tmp/err"
-is "$? $(tail -n 1 "$tmp/err")" "0 " "they have each rule, and the same memory"
+is "$? $(tail -n 1 "$tmp/err")" "0 " "images keep each rule, memory is the same"
 is "$(tr '\n' ',' <"$tmp/kinds")" "1 c,2 c,3 c,1 c,10 c,\
 1 c,63 c,64 c,65 cc,129 zzz,1 raw,70 raw,65 rc at page,128 cr,130 zrc at page,\
 64 c,64 c,64 c,64 raw,\
 4 c,512 raw,4 c,4 raw,\
 2 c,3 c,512 raw,512 raw," "the blocks of each entry"
 "$BUILD/snapload" -z -D "$tmp/piped" <"$tmp/snap"
-try "from a pipe: the same" diff -r "$tmp/packed" "$tmp/piped"
+try "the same images from a pipe" diff -r "$tmp/packed" "$tmp/piped"
 
 touch -r "$tmp/in/inventory.img" "$tmp/packed/inventory.img"
 load -u -D "$tmp/packed" -o "$tmp/again"
 is "$rc $err" "0 " "compressed images to a snapshot"
-try "it is the same snapshot" cmp "$tmp/snap" "$tmp/again"
+try "the snapshot is the same" cmp "$tmp/snap" "$tmp/again"
 load -D "$tmp/flat" "$tmp/again"
-try "and to the images that are not compressed" diff -r "$tmp/plain" "$tmp/flat"
+try "uncompressed images are the same" diff -r "$tmp/plain" "$tmp/flat"
 
 packed make "$tmp/later" 7
 "$BUILD/snapload" -u -D "$tmp/later" -o "$tmp/later.snap"
 load -D "$tmp/later.plain" "$tmp/later.snap"
 for parent in plain packed; do
 	load -z --parent "$tmp/$parent" -D "$tmp/on.$parent" "$tmp/later.snap"
-	is "$rc $err" "0 " "upon images that are $parent"
+	is "$rc $err" "0 " "with a $parent parent"
 	packed check "$tmp/on.$parent" "$tmp/later.plain" >"$tmp/kinds" \
 	    2>"$tmp/err"
 	is "$? $(tail -n 1 "$tmp/err")" "0 " \
-	    "upon $parent: each rule, and the memory"
+	    "$parent parent: each rule, and the memory"
 	ok "$((! $(grep -c parent "$tmp/kinds") > 9))" \
-	    "upon $parent: pages are in the parent"
+	    "$parent parent: pages are in the parent"
 done
 
 # a terabyte of zeros would take minutes if it was read
 packed zeros "$tmp/zeros" $((1 << 40))
 load -z -D "$tmp/sparse" < <("$BUILD/snapload" -u -D "$tmp/zeros")
 is "$rc $err $(cat "$tmp/sparse"/pages-* | wc -c)" "0  179" \
-    "a terabyte of zeros is written as none"
+    "a terabyte of zeros takes 179 bytes"
 packed zeros "$tmp/more" $((4 << 40))
 load -z -D "$tmp/none" < <("$BUILD/snapload" -u -D "$tmp/more")
 is "$rc $err $(ls "$tmp/none" 2>&1 | wc -l)" "1 pagemap-7.img: 4 TiB of pages \
-or more cannot be compressed 1" "four are refused, and nothing is left"
+or more cannot be compressed 1" "4 TiB are refused, no image is left"
 
-# all pages fit on the disk, but not the compressed ones beside them
+# the disk has room for the pages, but not for compressed ones as well
 mkdir "$tmp/mnt"
 if mount -t tmpfs -o size=12m none "$tmp/mnt" 2>/dev/null; then
 	load -z -D "$tmp/mnt/new" "$tmp/snap"

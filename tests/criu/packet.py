@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""packet.py LOG [HOW]: packet sockets on loopback that are used all the time: a
-line "packet COUNT WRONG" each time.  HOW: ring, one has rings that are mapped;
-twice, one is asked twice to hear everything, which criu does not restore.
+"""packet.py LOG [HOW]: use packet sockets on loopback; a line "packet COUNT
+WRONG" each time.  HOW: ring, one has mapped rings; twice, one joins
+promiscuous mode twice, which criu does not restore.
 """
 import mmap
 import os
@@ -37,7 +37,7 @@ def join(sock, kind, address=b''):
 
 
 def told(sock):
-    """All that can be asked for, but what came and was lost."""
+    """Return all socket options but the packet counters."""
     words = [sock.getsockname(), sock.type]
     for number in range(1, 25):
         try:
@@ -66,7 +66,7 @@ if how == 'ring':
 
 
 def rung():
-    """Whether something came into the ring: it is given back."""
+    """Return whether a packet came into the ring; free its frames."""
     came = False
     for at in range(0, FRAME * FRAMES, FRAME):
         status, = struct.unpack_from('L', frames, at)

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Packet sockets are restored with what they listen for, and with their rings,
-# which are empty then.
+# Packet sockets are restored with their memberships, and with their rings,
+# which are empty.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# a network of its own: nothing else is heard
+# a network namespace, without other packets
 command -v ip >/dev/null || skip_all 'no ip'
 ip netns add own 2>"$tmp/err" && ip -n own link set lo up 2>"$tmp/err" ||
     skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
 in=(nsenter --net=/run/netns/own)
 
-# what loopback is to hear
+# print what loopback receives for the sockets
 wanted() {
 	ip -n own maddr show dev lo | grep 'link.*0e:01'
 	ip -n own -d link show dev lo | grep -o 'promiscuity [0-9]*'
@@ -25,7 +25,7 @@ end_taken
 : >"$log.diff"
 restore "$tmp/there"
 goes_on packet
-is "$(wanted)" "$before" 'it listens for what it did'
+is "$(wanted)" "$before" 'loopback has its memberships'
 diag <"$log.diff"
 end
 
@@ -35,7 +35,7 @@ cp "$log" "$tmp/log.before"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/ring" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
 is "$? $(sed 's/.*descriptor [0-9]*: //' "$tmp/err" | sort -u)" '0 the rings of a packet socket are empty when it is restored' \
-    'of rings it is said that they are empty'
+    'snapload says that rings are empty'
 end_taken
 : >"$log.diff"
 restore "$tmp/ring"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""packets - a server of packets that visits itself: packets.py LOG
+"""packets - use sockets of packets: packets.py LOG
 
-It does so once LOG.visit is there, and never before: a connection that waits
-cannot be taken.  It has a SOCK_SEQPACKET socket that listens, one that was never connected, one
-that has an empty packet and another waiting, and one whose other end has sent
-its last.  Its lines are those of tests/targets/apart.h.
+It has a listening SOCK_SEQPACKET socket, one that was never connected, one with
+an empty packet and another one unread, and one whose other end has shut down.
+It connects to itself only while LOG.visit exists: a connection that waits
+cannot be taken.  The lines are described in tests/targets/apart.h.
 """
 
 import os
@@ -18,7 +18,7 @@ PACKET = (socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def unconnected(lone):
-    """A socket that can be connected still, and has no name."""
+    """Return whether the socket is not connected, and has no name."""
     try:
         lone.send(b'x')
     except OSError:
@@ -27,7 +27,7 @@ def unconnected(lone):
 
 
 def visited(listener, name):
-    """A visitor is let in, and what he brings comes in packets."""
+    """Return whether a new connection is accepted, and receives packets."""
     with socket.socket(*PACKET) as visitor:
         visitor.connect(name)
         with listener.accept()[0] as door:
@@ -37,7 +37,7 @@ def visited(listener, name):
 
 
 def queued(pair, ended):
-    """What waits is there, and so is the end."""
+    """Return whether the queued packets are read, and queue them again."""
     got = [pair[1].recv(9) for _ in range(2)]
     for text in b'', b'full':
         pair[0].send(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A process that listens for packets, has a socket that is not connected, and
-# packets that wait, is taken by snap and restored by criu.
+# criu restores a process with SOCK_SEQPACKET sockets: one listens, one is not
+# connected, some have unread packets.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -11,6 +11,6 @@ end_taken
 restore "$tmp/packets"
 touch "$log.visit"
 until_true grep -q '^visits 9' "$log"
-ok $? 'packets: visits itself'
+ok $? 'packets: connects to itself'
 goes_on packets
 finish 6

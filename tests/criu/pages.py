@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """pages.py LOG - a process and its child whose memory changes all the time
 
-Each kilobyte has its number and a version, which is known.  Some of the first
-pages are written anew or zeroed, some are dropped or change places, one mapping
-moves, and a part is shared.  A deleted file has the bytes of some memory.  What
-is not as it should be is counted in lines of tests/targets/apart.h.
+Each kilobyte has its number and a version, of which a copy is kept.  Some of
+the first pages are written or zeroed, some are dropped or change places, one
+mapping moves, and a part is shared.  A deleted file has the same bytes as some
+memory.  A line of tests/targets/apart.h counts what is wrong.
 """
 import mmap
 import os
@@ -40,7 +40,7 @@ class Area:
 
 
 def deleted(path, content):
-    """A file without a name, which has the content."""
+    """Return a descriptor of a deleted file with this content."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.write(fd, content)
     os.unlink(path)

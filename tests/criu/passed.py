@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""passed.py LOG [HOW]: have descriptors wait in sockets, and count in the log;
-LOG.talk has them received and used.  HOW is what cannot be restored as it is:
-credentials, those of who sent something; pidfd, the descriptor of a process
-that is not taken; deserted, a socket whose other end is closed.
+"""passed.py LOG [HOW]: queue descriptors in sockets, and count in the log; once
+LOG.talk exists, receive and use them.  HOW adds what cannot be restored:
+credentials, those of a sender; pidfd, the descriptor of a process outside the
+snapshot; deserted, a socket whose other end is closed.
 """
 import array
 import os
@@ -25,20 +25,20 @@ def pair(name, kind):
 
 
 def send(to, data, *fds):
-    """Send and close descriptors."""
+    """Send descriptors with data, and close them."""
     socket.send_fds(to, [data], fds)
     for fd in fds:
         os.close(fd)
 
 
 def got(name, most=100):
-    """What is received, and descriptors."""
+    """Receive data and descriptors."""
     data, fds, _, _ = socket.recv_fds(pairs[name][1], most, 10)
     return data, fds
 
 
 def gone(text):
-    """An open file that has no name any more, at its end."""
+    """Return the descriptor of a deleted file, at its end."""
     fd = os.open(path + '.gone', os.O_CREAT | os.O_RDWR | os.O_EXCL)
     os.unlink(path + '.gone')
     os.write(fd, text)
@@ -46,7 +46,7 @@ def gone(text):
 
 
 def heard():
-    """What is received: a line for each socket."""
+    """Yield for each socket the received data."""
     data, fds = got('stream', 5)
     yield 'stream', data, len(fds)
     data, fds = got('stream')

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Descriptors that wait in UNIX sockets, some of which nobody has any more, are
+# Descriptors queued in UNIX sockets, most of them closed by their sender, are
 # received after a restore with the bytes that they were sent with.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -35,7 +35,7 @@ until_true longer 10
 : >"$log.talk"
 until_true grep -q '^over' "$log"
 is "$(grep -E '^(heard|sent)' "$log")" "sent sent by 0 65534 65534
-$want" 'or it is of nobody'
+$want" '-f credentials: the sender is nobody'
 end
 
 for how in pidfd deserted; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Signals that wait in a process wait in what criu makes of its snapshot, with
-# where they came from; those that criu would lose are refused.
+# Signals that are pending in a process are pending after a restore, with their
+# senders.  Signals that criu would lose are refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 waits() {
 	python3 "$tests/live/pending.py" "$pid"
 }
-# stop_and SIGNAL ...: stopped, and more waits
+# stop_and SIGNAL ...: stop $pid, then send it signals
 stop_and() {
 	kill -STOP "$pid"
 	until_true is_stopped
@@ -29,24 +29,25 @@ for all in cont stop; do
 	start pending "$all"
 	waits >"$tmp/before"
 	is "$(wc -l <"$tmp/before")" \
-	    "$([ "$all" = cont ] && echo 282 || echo 288)" "$all: all wait"
+	    "$([ "$all" = cont ] && echo 282 || echo 288)" \
+	    "$all: all are pending"
 	take "$tmp/$all" -r
 	end_taken
 	restore "$tmp/$all"
 	waits >"$tmp/after"
-	try "$all: wait on" diff "$tmp/before" "$tmp/after"
+	try "$all: the same after the restore" diff "$tmp/before" "$tmp/after"
 	goes_on "$all"
 	end
 done
 
-# What stops a process that is stopped is nothing, and criu would wait for it
-# to go on.
+# Stop signals have no effect on a stopped process; criu would wait for it to go
+# on.
 start counter
 stop_and STOP STOP TSTP TTIN CHLD
 take "$tmp/stopped" -r
 end_taken
 restore "$tmp/stopped"
-try "stopped: is again" until_true is_stopped
+try "stopped: it is stopped" until_true is_stopped
 kill -CONT "$pid"
 goes_on stopped
 end

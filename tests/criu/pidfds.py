@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""pidfds.py LOG: have pidfds, and count in the log while they lead to whom
-they did: to a child, a child that ended and was not waited for, one that was,
-twice, and itself.
+"""pidfds.py LOG: hold pidfds, and count in the log while they refer to the same
+processes: a child, a zombie, a child that was waited for (twice), and itself.
 """
 import os
 import select
@@ -19,7 +18,7 @@ def spawn(seconds):
 
 
 def state(fd):
-    """To whom it leads, and whether that one has ended."""
+    """Return the process ID, whether it takes signals, and whether it ended."""
     with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
         pid = [int(line.split()[1]) for line in f if line[:4] == 'Pid:'][0]
     try:

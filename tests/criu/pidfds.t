@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pidfds lead to whom they led, after a restore: to a process that lives, one
-# that has ended, and one that was waited for.
+# Pidfds refer to the same process after a restore: one that lives, a zombie,
+# and one that was waited for.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -11,10 +11,10 @@ is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
 moves pidfds "$tmp/there" -r
 : >"$log.end"
 until_true grep -q killed "$log"
-is "$(grep killed "$log")" 'killed 9' 'and whom one leads to gets its signal'
+is "$(grep killed "$log")" 'killed 9' 'a signal through a pidfd arrives'
 end
 
-# Of who is not in the snapshot, and of a thread.
+# pidfds of a process outside the snapshot, and of a thread
 cat >"$tmp/others.py" <<'EOP'
 #!/usr/bin/env python3
 import os, sys, threading, time
@@ -44,7 +44,7 @@ start "$tmp/others.py"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$(sed -n 's/.*descriptor 4: \(.*\): anon.*/\1/p
     s/.*descriptor 4: \(.*\): cannot.*/\1/p' "$tmp/err")" \
-    'a pidfd of a process outside the snapshot' 'of another: refused'
+    'a pidfd of a process outside the snapshot' 'outside the snapshot: refused'
 if grep -q none "$log"; then
 	skip 'of a thread: refused' 'Linux before 6.9'
 else

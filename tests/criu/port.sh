@@ -1,11 +1,11 @@
-# Servers with a port, for bash: sourced by tests/criu/port.t and runtimes.t
-# behind criu.sh.
+# Functions for tests of servers with a port, for bash: tests/criu/port.t and
+# runtimes.t source this after criu.sh.
 #
-#	serves WHAT COMMAND ...	this server is taken by snap under load, ended,
-#				and restored: seven tests
+#	serves WHAT COMMAND ...	start this server, take it under load, end and
+#				restore it: seven tests
 #
-# $request and $expected are what each is asked, and what is in its answer, $port
-# is where; $tmp/log has that sentence.
+# The server listens at $port; it is sent $request, and its answer contains
+# $expected.  $tmp/log contains that sentence.
 # shellcheck shell=bash disable=SC2154
 
 command -v ip >/dev/null || skip_all 'no ip'
@@ -29,7 +29,7 @@ serves() {
 	local what=$1 before peers
 
 	shift
-	# it has nothing that was open here, and leads a session
+	# close all descriptors, and lead a session
 	(for fd in /proc/self/fd/*; do
 		fd=${fd##*/}
 		[ "$fd" -lt 3 ] || eval "exec $fd<&-"
@@ -47,14 +47,14 @@ serves() {
 	timeout 60 "$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" '0 ' "$what: snap"
 	is "$before $(load "$request" "$expected" $times)" "$times $times" \
-	    "$what: serves all the while"
+	    "$what: serves during the snapshot"
 	kill -KILL "$peers"
 	timeout 60 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap" \
 	    >"$tmp/command" 2>"$tmp/err"
 	ok $? "$what: snapload" || diag <"$tmp/err"
 	end
 	until_true reaped "$pid"
-	is "$(load "$request" "$expected" 1)" 0 "$what: is gone"
+	is "$(load "$request" "$expected" 1)" 0 "$what: has ended"
 	restore "$tmp/there"
 	is "$(load "$request" "$expected" $times)" $times \
 	    "$what: serves as before"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Servers with a port are taken by snap under load, ended, and restored by criu
-# with the command that snapload tells: they serve the port as before.
+# Servers are taken under load, ended, and restored with the command that
+# snapload prints: they serve their port as before.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"

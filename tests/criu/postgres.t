@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A PostgreSQL server, which has memory of System V, is moved by snap -k in the
-# midst of its transactions: its sessions go on, and new ones are served.
+# A PostgreSQL server, which has System V shared memory, is moved by snap -k
+# during transactions: its sessions go on, and new ones are served.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -14,18 +14,18 @@ command -v ip >/dev/null || skip_all 'no ip'
 in=(nsenter --net=/run/netns/own)
 "${in[@]}" nft list tables >"$tmp/err" 2>&1 ||
     skip_all "nft: $(head -n 1 "$tmp/err")"
-# what it has there is left by who is killed
+# files that killed processes leave there
 mount -t tmpfs none /dev/shm
 port=8018
 chmod 711 "$tmp"
 mkdir "$tmp/data"
 chown 65534:65534 "$tmp/data"
-# it does not run as root
+# the server does not run as root
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 why=$("${nobody[@]}" "${postgres%/*}/initdb" -U x -A trust --no-sync \
     -D "$tmp/data" 2>&1) || skip_all "initdb: ${why##*$'\n'}"
 
-# a new session, that is told a sentence
+# a new session, whose query returns a sentence
 request='\0\0\0\42\0\3\0\0user\0x\0database\0postgres\0\0'
 request+="Q\0\0\0 select 'here is'||' a file'\0"
 load() {
@@ -50,7 +50,7 @@ sessions() {
 	is "$(awk '$3 != 0 || $2 != ++n[$1]' "$client" | head -n 3)" '' \
 	    "$1: without a gap"
 }
-# all but who created it, which criu does not restore
+# segments: shared memory, without the creator, which criu does not restore
 segments() {
 	nsenter --ipc="/proc/$pid/ns/ipc" cat /proc/sysvipc/shm |
 	    awk 'NR > 1 { print $1, $2, $3, $4, $8, $9 }'
@@ -84,7 +84,7 @@ disown "$peer"
 until_true test -s "$client"
 sessions 'before'
 before=$(segments)
-is "$(wc -l <<<"$before")" 1 'it has a segment'
+is "$(wc -l <<<"$before")" 1 'it has a shared memory segment'
 were=$(family)
 timeout 60 "$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed '/: needs criu /d; s/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: TCP connections \
@@ -96,7 +96,7 @@ cp "$tmp/try" "$tmp/command"
 restore "$tmp/there"
 sessions 'after'
 is "$(load 50)" 50 'new sessions are served'
-is "$(segments)" "$before" 'it has the segment'
+is "$(segments)" "$before" 'the segment is the same'
 kill -KILL "$peer"
 kill -STOP "$pid"
 for p in $(family); do

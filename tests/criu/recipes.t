@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The recipes of snap(7) that end with "criu restore", as they are printed
+# The recipes of snap(7) that end with "criu restore" work as they are printed
 # there: 4711 is a program that runs, and far is another directory.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -19,7 +19,7 @@ cd "$tmp" || exit 1
 
 page=$tests/../cmd/snap/snap.7
 
-# The commands of a recipe that come before the restore, a line each.
+# before N: the commands of recipe N before the restore, a line each
 before() {
 	page_commands "$page" | awk -v n="$1" 'BEGIN { RS = ""; FS = "\n" }
 	    /\nssh far criu restore/ && ++i == n {
@@ -36,13 +36,13 @@ for i in 1 2; do
 	mkdir "$tmp/images"
 	cp "$log" "$tmp/log.before"
 	what=$(before "$i")
-	ok $((${#what} == 0)) "recipe $i: is there"
+	ok $((${#what} == 0)) "recipe $i: snap(7) has it"
 	try "$(sed "s/\<$pid\>/4711/g" <<<"$what" | tr '\n' ';')" \
 	    timeout 60 bash -ec "$what"
 	case $what in
 	*"snap -k"*)
 		until_true reaped "$pid"
-		ok $? "recipe $i: ended here"
+		ok $? "recipe $i: it has ended"
 		was=$(lines)
 		;;
 	*)
@@ -51,14 +51,14 @@ for i in 1 2; do
 	esac
 	try "$restoring" timeout 60 bash -c "$restoring"
 	case $what in
-	*"snap -k"*) counts_on "recipe $i: nothing is done twice" "$was" ;;
+	*"snap -k"*) counts_on "recipe $i: no number is written twice" "$was" ;;
 	*) goes_on "recipe $i" ;;
 	esac
 	end
 done
 
-# It writes into a file meanwhile: without -k, what comes behind the snapshot is
-# there twice, and with -k nothing is.
+# move KIND OPTION ...: the target writes a file while it moves.  Without -k,
+# numbers after the snapshot are written twice; with -k, none is.
 move() {
 	rm -rf "$tmp/images"
 	start counter 2
@@ -84,12 +84,12 @@ move() {
 move file -s
 until_true longer $(($(lines) + 20))
 is "$(cut -d' ' -f1,2 "$log" | sort | uniq -d | head -c1 | wc -c)" 1 \
-    "moved without -k: something is done twice"
+    "moved without -k: a number is written twice"
 end
 move file -k
-counts_on "moved with -k to a file: nothing is done twice" "$was"
+counts_on "moved with -k to a file: no number is written twice" "$was"
 end
 move pipe -k -z
-counts_on "moved with -kz to a pipe: nothing is done twice" "$was"
+counts_on "moved with -kz to a pipe: no number is written twice" "$was"
 end
 finish 26

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""ring.py LOG [try]: have a ring of io_setup(2) in which events have been and
-wait, so that its head and tail are not where they begin; count in the log while
-it stays, and takes and gives events.  Where there is no io_setup it ends with
-2, with try without it.
+"""ring.py LOG [try]: have a ring of io_setup(2) whose head and tail are not 0,
+with events in it; count in the log while it is mapped and events go through it.
+Exits 2 if there is no io_setup.  try: exit 0 if there is.
 """
 import ctypes
 import os
@@ -28,7 +27,7 @@ byte = ctypes.create_string_buffer(1)
 
 
 def put(data):
-    """A request that ends at once; its event has the data."""
+    """Submit a request that ends at once; its event has the data."""
     request = ctypes.create_string_buffer(struct.pack(
         '<QIiHhIQQqQII', data, 0, 0, PWRITE, 0, null,
         ctypes.addressof(byte), 1, 0, 0, 0, 0))
@@ -37,7 +36,7 @@ def put(data):
 
 
 def get():
-    """The data of the next event; -1 where there is none."""
+    """Return the data of the next event; -1 if there is none."""
     event = ctypes.create_string_buffer(32)
     zero = ctypes.create_string_buffer(16)
     n = libc.syscall(getevents, ring, ctypes.c_long(0), ctypes.c_long(1),

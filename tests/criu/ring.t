@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A ring of io_setup(2) is one after a restore, with the events that waited in
-# it; the process gets no page by being looked at.
+# A ring of io_setup(2) is restored with the events in it.  snap maps no page in
+# the process when it reads the ring.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -17,8 +17,8 @@ for how in -r -sr; do
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
 	before=$(resident)
 	take "$tmp/there" "$how"
-	# without a clone, memory is read where it is
-	[ "$how" = -sr ] || is "$(resident)" "$before" 'no page more is mapped'
+	# snap -s reads memory in the process itself
+	[ "$how" = -sr ] || is "$(resident)" "$before" 'no page is added'
 	end_taken
 	restore "$tmp/there"
 	goes_on "snap $how"

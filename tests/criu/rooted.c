@@ -1,7 +1,7 @@
 /*
- * rooted DIR: have DIR, which has this program and proc, as the root of a
- * mount namespace, and count there: a line "count N wrong" for each in /log.
- * It needs no library, so that DIR needs nothing else.
+ * rooted DIR: make DIR, which has this program and a directory proc, the root
+ * of a mount namespace, and count there: a line "count N wrong" each time in
+ * /log.  It is linked statically, so that DIR needs no libraries.
  */
 #include <sys/mount.h>
 #include <sys/syscall.h>

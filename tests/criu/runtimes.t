@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The same as port.t of servers in Java and Go, whose runtimes have many threads.
+# The tests of port.t for servers in Java and Go, whose runtimes have many
+# threads.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"

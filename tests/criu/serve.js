@@ -1,4 +1,4 @@
-// serve.py, in another language: node serve.js LOG SOCKET
+// serve.py in JavaScript: node serve.js LOG SOCKET
 'use strict';
 
 const fs = require('fs');
@@ -36,5 +36,5 @@ const threads = counter('threads');
 
 http.createServer((_, answer) => answer.end(request())).listen(socket);
 setInterval(counter('clock'), 50);
-// the threads that read files have something to do, too
+// keep libuv's threads busy, which read files
 setInterval(() => fs.promises.stat(path).then(threads), 50);

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """serve - an HTTP server on a UNIX socket that counts: serve LOG SOCKET
 
-Each request is answered, and told in the log, with a line of those of
-tests/targets/apart.h: "request COUNT WRONG".  A thread counts meanwhile, and
-looks at what the server keeps.
+Each request is answered, and logged, with a line "request COUNT WRONG" as in
+tests/targets/apart.h.  Another thread counts, and checks the server's objects.
 """
 
 import http.server
@@ -17,7 +16,7 @@ OBJECTS = 20000
 
 
 class Count:
-    """A name that counts; what is kept is wrong if it is not as it was."""
+    """A counter that logs its number, and how many objects are wrong."""
     kept = {str(i): [i] * 3 for i in range(OBJECTS)}
 
     def __init__(self, log, who):

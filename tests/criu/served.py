@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# Sockets of a network that nobody else sees: a server of TCP that two addresses
-# reach, one of UDP, and an abstract name; all are asked again and again, and
-# each answer is a line "name count 0" in the log.  They can be made to rest: a
-# connection that is taken before it was accepted is lost.
+# Use sockets within a network namespace: a TCP server at several addresses, a
+# UDP server, an abstract name.  Each answer is a line "name count wrong" in the
+# log.  They can be made to rest: a connection that was not yet accepted is not
+# restored.
 import os
 import socket
 import sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# HTTP servers on a UNIX socket, in interpreters with all that these have, are
-# taken by snap, ended, and restored: they answer where they did before.
+# HTTP servers on a UNIX socket, in Python and Node.js, are taken by snap, ended
+# and restored: they answer as before.
 # beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# A request, and what it is answered.
+# ask: send a request, and print the last line of the answer
 ask() {
 	timeout 20 python3 -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -21,8 +21,8 @@ while True:
 print(answer.decode().splitlines()[-1])' "$tmp/socket"
 }
 
-# The server leads a session, which it does not make itself, and has nothing
-# that was open here.
+# serve COMMAND ...: start a server that leads a session and has none of the
+# descriptors that are open here
 serve() {
 	cat >"$tmp/serve" <<EOF
 #!/usr/bin/env bash
@@ -48,16 +48,16 @@ answers() {
 	until_true longer 15
 	rm -rf "$tmp/there"
 	take "$tmp/there" "$options"
-	is "$(ask)" "request 3 0" "$what: it did not notice"
+	is "$(ask)" "request 3 0" "$what: answers after the snapshot"
 	end_taken
 	restore "$tmp/there"
 	is "$(ask) $(ask)" "request 3 0 request 4 0" \
-	    "$what: answers where it did before"
+	    "$what: restored, it answers from the snapshot on"
 	goes_on "$what"
 	end
 }
 
-# pyenv and its like put a script in the place of the interpreter
+# sys.executable: pyenv and similar programs replace python3 with a script
 if python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null); then
 	for how in -r -lr; do
 		answers "python, snap $how" $how "$python" "$here/serve.py"
@@ -70,19 +70,19 @@ if node=$(node -p process.execPath 2>/dev/null); then
 		answers "node, snap $how" $how \
 		    env UV_USE_IO_URING=0 "$node" "$here/serve.js"
 	done
-	# with io_uring, if this node can be brought to use it
+# with io_uring, if this node can use it
 	serve env UV_USE_IO_URING=1 "$node" "$here/serve.js"
 	if find "/proc/$pid/fd" -lname '*io_uring*' | grep -q .; then
 		snap -r -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "io_uring: taken"
-		is "$(ask)" "request 1 0" "io_uring: it did not notice"
+		is "$(ask)" "request 1 0" "io_uring: answers after the snapshot"
 		timeout 60 "$BUILD/snapload" -D "$tmp/none" "$tmp/snap" 2>"$tmp/err"
 		is "$? $(ls "$tmp/none" 2>/dev/null)" "1 " \
 		    "io_uring: no images"
 		fd=$(find "/proc/$pid/fd" -lname '*io_uring*' -printf '%f\n' |
 		    sort -n | head -n 1)
 		grep -qE "process $pid.*descriptor $fd\>.*io_uring" "$tmp/err"
-		ok $? "io_uring: is named, with process and descriptor" ||
+		ok $? "io_uring: process and descriptor are named" ||
 		    diag <"$tmp/err"
 	else
 		skip 'io_uring' 'node does not use it here' 4

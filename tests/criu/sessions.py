@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""sessions.py PORT LOG: have four sessions with a PostgreSQL server of this
-machine, each of which counts in a row of its own of a table; write each number
-to the log, and 0, or 1 where it is not the next one.
+"""sessions.py PORT LOG: have four sessions with a local PostgreSQL server, each
+of which counts in a table row of its own; write a line "sessionI COUNT WRONG"
+for each number, where WRONG is 1 if it is not the next one.
 """
 import socket
 import struct

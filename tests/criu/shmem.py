@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""shmem.py LOG: share memory without a name, have it open by way of map_files,
-and map that for itself, too; count in the log while all of it is one.
+"""shmem.py LOG: open anonymous shared memory through map_files, and map it
+privately; count in the log while all three show the same memory.
 """
 import mmap
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shared memory without a name that is open, and mapped privately, is one after
-# a restore, and what is a process's own in it stays that.
+# Anonymous shared memory that is open and also mapped privately is restored as
+# one memory; private changes stay private.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""spaces.py LOG [covered]: the init of pid and mount namespaces of its own.
-Its first child does nothing in the same one.  The others are in further mount
-namespaces, one with a tmpfs on /mnt, one with another, which also covers /opt
-and has one on "/mnt/a b"; the last is left to it by the leader of a session
-that has ended.  Each counts in the log while it sees its own files, a UNIX
-socket that is bound to a name there, the namespaces that it has open, a file
-and a directory of a process that has ended, and the ID that is set for the next
-message queue.  With covered, the init has a tmpfs that is covered by a
-directory of its own.
+"""spaces.py LOG [covered]: the init of its own pid and mount namespaces.  One
+child sleeps in the same mount namespace.  Three others have their own, with a
+tmpfs on /mnt; that of one also covers /opt, and another one is on "/mnt/a b";
+one is an orphan whose session leader has ended.  Each counts in the log while
+these are the same: its files, a UNIX socket with a name there, open namespaces,
+a file and a directory of a process that has ended, and the ID for the next
+message queue.  covered: the init has a tmpfs that a directory of it covers.
 """
 import ctypes
 import os
@@ -32,7 +30,7 @@ def apart(line):
 
 
 def end():
-    """Open a file and a directory of a process that ends; return its number."""
+    """Open a file and a directory of a process, end it, return its ID."""
     pid = os.fork()
     if pid == 0:
         time.sleep(1000)
@@ -44,7 +42,7 @@ def end():
 
 
 def lost():
-    """Return whether the files of the ended process are another's."""
+    """Return whether the open files are not those of the ended process."""
     names = [os.readlink('/proc/self/fd/%d' % fd) for fd in ended]
     try:
         os.pread(ended[0], 9, 0)
@@ -93,7 +91,7 @@ if sys.argv[-1] != 'entered':
         sh('mount -t tmpfs none /opt; mkdir /opt/sub; '
            'mount --bind /opt/sub /opt')
     os.execv(sys.executable, [sys.executable] + sys.argv + ['entered'])
-# nothing that was opened in the namespace before stays open
+# close all files of the previous mount namespace
 null = os.open('/dev/null', os.O_RDWR)
 for fd in range(3):
     os.dup2(null, fd)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A container whose processes are in several mount namespaces: each is restored
-# in one like its own, with its files.
+# A container with processes in several mount namespaces: each process is
+# restored in its own mount namespace with its files.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-# spaces PID: how many mount namespaces PID and its children are in, and what is
-# mounted on /mnt and /opt for each
+# spaces PID: print the number of mount namespaces of PID and its children, and
+# the mounts on /mnt and /opt of each
 spaces() {
 	local p
 
@@ -19,8 +19,8 @@ spaces() {
 	done | sort
 }
 
-# begin WORD ...: spaces.py with these words; $pid is the init, and $outside
-# waits for it
+# begin [WORD ...]: start spaces.py with these arguments; $pid is the init,
+# $outside its parent
 begin() {
 	in=(unshare --fork --pid --net --mount --uts --ipc --mount-proc)
 	start "$here/spaces.py" "$@"
@@ -35,14 +35,15 @@ is "$(cut -d' ' -f1 "$log" | sort -u | tr '\n' ' ')" 'init left one other ' \
     'four processes count'
 spaces "$pid" >"$tmp/spaces"
 is "$(head -n 1 "$tmp/spaces")" 4 'in four mount namespaces'
-# the record of the init has its mounts, even if another process comes first
+# snap records the mounts of the init even if another process comes first
 read -r beside _ <"/proc/$pid/task/$pid/children"
 take "$tmp/there" -r "$beside"
 end_init "$outside"
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on 'several mount namespaces'
-is "$(spaces "$pid")" "$(cat "$tmp/spaces")" 'in as many, with the same mounts'
+is "$(spaces "$pid")" "$(cat "$tmp/spaces")" \
+    'as many namespaces, with the same mounts'
 kill -KILL "$pid"
 
 begin covered

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A stack of three checkpoints of a program that goes on in between, each
-# written upon the one before with -p: criu restores the last one from it,
-# and from what snapload makes of it.
+# Three dumps of a program, which goes on in between, become three directories
+# of images, each with the previous one as --parent.  criu restores the last one
+# and the images without a parent that snapload makes of it.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
@@ -25,13 +25,13 @@ done
 n=$(lines)
 cp "$log" "$tmp/log.then"
 is "$(readlink "$tmp/stack/2/parent") $(readlink "$tmp/stack/3/parent")" \
-    "../1 ../2" "links to parents"
+    "../1 ../2" "each has a link to its parent"
 for i in 2 3; do
 	ok "$(($(bytes "$tmp/stack/$i") * 4 >= $(bytes "$tmp/stack/1")))" \
-	    "the checkpoint upon that is a fraction of it: $i" ||
+	    "directory $i is less than a quarter of the first" ||
 	    du -sb "$tmp"/dump? "$tmp"/stack/* | diag
 done
-try "the same images upon another" same_images "$tmp/dump3" "$tmp/stack/3"
+try "the same images with a parent" same_images "$tmp/dump3" "$tmp/stack/3"
 
 images "$tmp/stack/3" "$tmp/flat.snap"
 for s in snap3 flat.snap; do
@@ -40,18 +40,18 @@ done
 try "flattened: the same memory" cmp "$tmp/snap3.core" "$tmp/flat.snap.core"
 load "$tmp/flat.snap" "$tmp/flat"
 ok "$((! ($(bytes "$tmp/flat") * 10 > $(bytes "$tmp/dump3") * 9)))" \
-    "flattened: all of it"
+    "flattened: it has all pages"
 [ ! -e "$tmp/flat/parent" ]
 ok $? "flattened: no parent"
-# nothing of it is needed, then
+# the flattened images need no parent
 mv "$tmp/stack" "$tmp/moved"
 restore "$tmp/flat"
 counts_on "flattened" "$n"
 end
 
-# as if that had not been
+# restore the stack as well, from the same log
 cp "$tmp/log.then" "$log"
 restore "$tmp/moved/3"
-counts_on "the stack, elsewhere" "$n"
+counts_on "the stack, moved" "$n"
 end
 finish 24

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""stale.py [ADDRESS] - the stream of a move whose second copy refers to ADDRESS
-of the first"""
+"""stale.py [ADDRESS] - write the stream of a move whose second copy refers to
+pages of the first; ADDRESS is that of one reference"""
 import struct
 import sys
 

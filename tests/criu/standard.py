@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""standard.py LOG: read what standard input has once there is LOG.read, a line
-each time, and tell it in LOG.got; tell standard output and error a number, and
-count: a line "standard COUNT WRONG" each time.  standard.py around LOG WORD
-COMMAND ARG ...: run a command whose standard input is a pipe with WORD in it,
-and whose output and error are a pipe and a UNIX socket: what comes is in LOG.1
-and LOG.2."""
+"""standard.py LOG: write a number to standard output and standard error each
+time, and count: a line "standard COUNT WRONG".  Once LOG.read exists, copy
+standard input to LOG.got.
+
+standard.py around LOG WORD COMMAND ARG ...: run a command whose standard input
+is a pipe with WORD in it, whose output is a pipe, and whose standard error is a
+UNIX socket; copy them to LOG.1 and LOG.2."""
 import os
 import select
 import socket
@@ -13,7 +14,7 @@ import time
 
 
 def copy(ends):
-    """Until who may write to them is gone."""
+    """Copy until all writers have closed their ends."""
     while ends:
         for fd in select.select(list(ends), [], [])[0]:
             data = os.read(fd, 4096)

@@ -4,9 +4,9 @@
 usage: stream.py LOG serve ADDRESS PORT
        stream.py LOG fetch ADDRESS PORT
 
-Each end sends as much as it can, and tells of what comes in lines of those of
-tests/targets/apart.h, one for a hundred blocks: "serve COUNT WRONG".  The
-server serves one after another.
+Each end sends as much as it can, and checks what it receives: a line "serve
+COUNT WRONG" or "fetch COUNT WRONG" for a hundred blocks, as in
+tests/targets/apart.h.  The server has one client.
 """
 
 import os
@@ -51,7 +51,7 @@ def main(path, what, address, port):
     log = apart(path)
     if what == 'serve':
         with socket.create_server((address, int(port))) as server:
-            # nothing comes yet: to be there counts
+            # nothing is received yet, but start() waits for lines
             for number in range(1, 21):
                 os.write(log, b'listen %d 0\n' % number)
             peer = server.accept()[0]

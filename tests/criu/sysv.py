@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""sysv.py LOG [all]: have memory of System V with a key, twice of itself, once
-only to be read, and a segment that is to be removed, and share both with a
-child; count in the log while all of it is one, and what it was.  With all, have
-semaphores and a queue of messages, too, which go around in it.
+"""sysv.py LOG [all]: attach a System V segment with a key twice, and once more
+read-only, and a removed segment; share both with a child; count in the log
+while contents and status are right.  all: also semaphores, and a message queue
+in which messages go around.
 """
 import ctypes
 import os
@@ -70,7 +70,7 @@ if more:
 
 
 def moved(n):
-    """Return whether semaphores and queue are as in round n; go to the next."""
+    """Return whether semaphores and queue are right in round n; go on."""
     message = Message()
     number = (n - 1) % len(TEXTS)
     text = TEXTS[number]

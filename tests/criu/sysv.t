@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Memory of System V is attached again by the same numbers and keys when it was
-# restored, in an IPC namespace that criu makes; with it, of processes that have
-# such a namespace for themselves, are their semaphores and queues.
+# System V shared memory is restored with its IDs and keys, in an IPC namespace
+# that criu creates; semaphores and queues too if the processes have their own
+# IPC namespace.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -16,7 +16,7 @@ for how in -r -sr; do
 	rm -rf "$tmp/there"
 done
 
-# what an init has, and one that has nothing in its IPC namespace
+# inits with their own IPC namespace, which has all of these, or is empty
 for program in "$here/sysv.py all" family; do
 	in=(unshare --fork --pid --ipc)
 	# shellcheck disable=SC2086 # words
@@ -31,13 +31,13 @@ for program in "$here/sysv.py all" family; do
 	pid=$(cat "$tmp/pidfile")
 	goes_on "the init of a pid namespace, ${program##*/}"
 	is "$(readlink "/proc/$pid/ns/ipc" | grep -c "$(readlink \
-	    /proc/self/ns/ipc)")" 0 'in an IPC namespace of its own'
+	    /proc/self/ns/ipc)")" 0 'it is in its own IPC namespace'
 	kill -KILL "$pid"
 	until_true gone "$pid"
 	rm -rf "$tmp/there" "$tmp/pidfile"
 done
 
-# the same numbers in two namespaces: each has its own memory
+# the same IDs in two namespaces: each has its own memory
 in=(unshare --ipc)
 start "$here/sysv.py"
 until_true longer 30
@@ -58,7 +58,7 @@ end
 pid=$other
 end
 
-# memory that another has, too, is not theirs alone
+# memory that is also attached outside the snapshot is refused
 start "$here/sysv.py"
 until_true longer 30
 cat >"$tmp/other.py" <<'EOC'
@@ -73,11 +73,12 @@ other=$!
 disown "$other"
 until_true test -s "$tmp/at"
 snap -r -o "$tmp/snap" "$pid"
-is "$rc $err" '0 ' 'snap where another has it'
+is "$rc $err" '0 ' 'snap of memory that is also attached elsewhere'
 timeout 60 "$BUILD/snapload" -D "$tmp/none" "$tmp/snap" 2>"$tmp/err"
 is "$? $(grep -c 'of /SYSV00007e57 (deleted): System V shared memory that a'\
 ' process outside the snapshot has: cannot be restored (-f sysv leaves it out)' \
-    "$tmp/err") $(wc -l <"$tmp/err")" '1 6 7' 'it is not restored'
+    "$tmp/err") $(wc -l <"$tmp/err")" '1 6 7' \
+    'memory that is also attached elsewhere: refused'
 kill "$other"
 end
 finish 27

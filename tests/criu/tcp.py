@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tcp - a stream of bytes from one machine to another
+"""tcp - send a stream of bytes from one machine to another
 
 usage: tcp.py listen ADDRESS PORT >stream
        tcp.py send ADDRESS PORT <stream

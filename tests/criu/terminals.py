@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""terminals.py LOG [outside]: have terminals, and count in the log while they
-are as they were.
+"""terminals.py LOG [outside]: count in the log while terminals are the same
 
-One is a pseudo terminal with both ends, of which a child has one for that of
-its session; it has the other, and talks to the child once LOG.talk is there.
-With outside it has the terminal that it was started on, and no other.
+It has the master of a pseudo terminal, whose slave is the controlling terminal
+of a child; once LOG.talk exists, they talk.  outside: it has only the terminal
+that it was started on.
 """
 import fcntl
 import os
@@ -31,7 +30,7 @@ def ptsname(master):
 
 
 def modes(fd):
-    """All that is known of a terminal."""
+    """Return all settings of a terminal."""
     return (termios.tcgetattr(fd),
             fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8)),
             fcntl.ioctl(fd, GET_LOCKED, bytes(36)),
@@ -97,7 +96,7 @@ if pid == 0:
     os.close(master)
     child(slave)
 os.close(slave)
-# one that was hung up
+# a slave that is hung up
 other = os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY)
 fcntl.ioctl(other, SHUT, bytes(4))
 gone = os.open(ptsname(other), os.O_RDWR | os.O_NOCTTY)

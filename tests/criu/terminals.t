@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Terminals: a pseudo terminal with both ends, of which one is that of a
-# session, and the terminal that a process was started on, which becomes that
-# of criu.  They have their modes, sizes and groups after a restore.
+# Terminals keep their settings, sizes and groups after a restore: a pseudo
+# terminal with both ends, which is the terminal of a session; and the terminal
+# that a process was started on, which becomes the terminal of criu.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -16,16 +16,16 @@ end_taken
 restore "$tmp/pair"
 goes_on pair
 is "$(cut -d ' ' -f 5-8 "/proc/$(pgrep -P "$pid")/stat")" "$before" \
-    'session, terminal, and what is in its foreground'
+    'group, session, terminal, foreground group'
 : >"$log.talk"
 until_true grep -q told "$log"
 is "$(grep -E '^(heard|told)' "$log")" "heard question
-told b'answer'" 'the ends are those of one terminal'
+told b'answer'" 'both ends talk to each other'
 kill -KILL "$(pgrep -P "$(pgrep -P "$pid")")" "$(pgrep -P "$pid")"
 end
 rm "$log.talk"
 
-# bytes that wait to be read would be lost
+# unread bytes would be lost
 cat >"$tmp/waits.py" <<'EOP'
 #!/usr/bin/env python3
 import os, pty, sys, time
@@ -43,7 +43,7 @@ start "$tmp/waits.py"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(grep -m 1 -o 'a terminal with unread bytes' "$tmp/err")" \
-    '1 a terminal with unread bytes' 'bytes that wait: refused'
+    '1 a terminal with unread bytes' 'unread bytes: refused'
 end
 
 # the terminal of a session whose leader is not in the snapshot
@@ -58,7 +58,7 @@ cp "$log" "$tmp/log.before"
 try 'snap outside' "$BUILD/snap" -r -o "$tmp/job" "$pid"
 try 'snapload outside' "$BUILD/snapload" -D "$tmp/outside" "$tmp/job"
 is "$(grep -v '^#' "$tmp/try" | grep -v '^snapload')" \
-    "criu restore -D $tmp/outside --shell-job" 'the command'
+    "criu restore -D $tmp/outside --shell-job" 'the command that restores it'
 kill -KILL "$pid"
 until_true gone "$pid"
 cp "$log" "$tmp/log.was"
@@ -69,6 +69,6 @@ disown $!
 goes_on outside
 : >"$log.talk"
 until_true grep -q answer "$tmp/shown"
-ok $? 'it writes to the terminal that criu was on' || diag <"$tmp/shown"
+ok $? 'it writes to the terminal of criu' || diag <"$tmp/shown"
 kill -KILL "$pid"
 finish 14

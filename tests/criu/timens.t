@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Who is in a time namespace of its own is restored with the clocks that it saw
-# there: time_namespaces(7).
+# A process in its own time namespace is restored with the same clocks:
+# time_namespaces(7).
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 unshare --time --fork --monotonic 5000000 true 2>"$tmp/err" ||
     skip_all "no time namespaces: $(tail -n 1 "$tmp/err")"
 
-# offset PID CLOCK: of the namespace that a process is in, in seconds
+# offset PID CLOCK: the offset of the clock in its namespace, in seconds
 offset() {
 	awk -v clock="$2" '$1 == clock { print $2 }' \
 	    "/proc/$1/timens_offsets"
@@ -21,7 +21,7 @@ for in in "unshare --fork --time" "unshare --fork --pid --time"; do
 	outside=$pid
 	pid=$(only_child "$pid")
 	is "$(offset "$pid" monotonic) $(offset "$pid" boottime)" \
-	    "5000000 7000000" "$kind, with clocks of its own"
+	    "5000000 7000000" "$kind: it has its own clocks"
 	until_true longer 20
 	dir=$tmp/there.$serial
 	take "$dir" -r
@@ -30,10 +30,10 @@ for in in "unshare --fork --time" "unshare --fork --pid --time"; do
 	restore "$dir" --pidfile "$tmp/pidfile"
 	pid=$(cat "$tmp/pidfile")
 	goes_on "$kind"
-	# as it takes for the clocks to go on from where they were
+	# offsets change a little, so that the clocks go on
 	ok "$((($(offset "$pid" monotonic) - 5000000) / 10000 != 0 ||
 	    ($(offset "$pid" boottime) - 7000000) / 10000 != 0))" \
-	    "$kind, with these clocks" || diag <"/proc/$pid/timens_offsets"
+	    "$kind: it has the same clocks" || diag <"/proc/$pid/timens_offsets"
 	kill -KILL "$pid"
 	until_true gone "$pid"
 done

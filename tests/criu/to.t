@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # snap --to moves a process in one transaction: a counter that writes a file
-# counts each number exactly once, wherever the connection is cut, whoever is
-# killed, and whatever is missing on the far side.  The far side is a PID
-# namespace.  CUTS=500 cuts more often, at places that TEST_SEED chooses.
+# counts each number exactly once, wherever the connection is cut, whichever
+# process is killed, and whatever is missing on the far side.  The far side is a
+# pid namespace.  CUTS=500 cuts more often, at places that TEST_SEED chooses.
 # beside: others long unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -19,7 +19,7 @@ mkdir "$tmp/there" "$tmp/hidden"
 export TMPDIR=$tmp/there
 far="${over[*]} $BUILD/snapload --receive"
 
-# begin: a counter that runs here, and no other
+# begin: start a counter here, and end all others
 begin() {
 	pkill -KILL -f "$here/counter.py"
 	until_true nobody
@@ -29,23 +29,24 @@ begin() {
 nobody() {
 	! pgrep -f "$here/counter.py" >/dev/null
 }
-# those that run there have other numbers there than here
+# the process IDs of the far side differ, as seen from here
 there() {
 	pgrep -f "$here/counter.py" | grep -vx "$first"
 }
 here() {
 	pgrep -f "$here/counter.py" | grep -x "$first"
 }
-# to WHAT COMMAND: $ended, and the messages in $said
+# to COMMAND: set $ended to the exit status, and $said to the messages
 to() {
 	timeout 60 "$BUILD/snap" --to "$1" "$first" 2>"$tmp/err" >/dev/null
 	ended=$?
 	said=$(apart_from_criu | grep -v "^snapload: " |
 	    sed "s,${log:-/},LOG,;s/ [0-9][0-9]*/ N/g")
 }
-# Nothing of a move that failed is there: WHAT
+# undone WHAT: a move that failed has left nothing, and the counter goes on here
 undone() {
-	is "$(here) $(there) $(ls "$tmp/there")" "$first  " "$1: it is here"
+	is "$(here) $(there) $(ls "$tmp/there")" "$first  " \
+	    "$1: it is only here"
 	counts_on "$1" "$(lines)"
 }
 
@@ -53,16 +54,16 @@ begin
 to "$far"
 is "$ended $said" '0 ' 'moved'
 until_true reaped "$first"
-is "$(here) $(there | wc -l) $(ls "$tmp/there")" ' 1 ' 'it is there, and not here'
+is "$(here) $(there | wc -l) $(ls "$tmp/there")" ' 1 ' 'moved: it is only there'
 counts_on 'moved' "$(lines)"
 
 begin
 to "$BUILD/snapload --receive"
 is "$ended $said" "1 snap: far side: the process ID N is in use by \
-$(cat "/proc/$first/comm")" 'in use'
-undone 'in use'
+$(cat "/proc/$first/comm")" 'the process ID is in use'
+undone 'the process ID is in use'
 
-# a zombie there has the number
+# a zombie there has the process ID
 cat >"$tmp/zombie.py" <<'END'
 import os, sys, time
 want, child = int(sys.argv[1]), 0
@@ -85,8 +86,9 @@ until_true test -s "$tmp/zombie"
 name=$(cat "$tmp/zombie")
 to "$far"
 is "$ended $said" "1 snap: far side: the process ID N is in use by $name, a \
-zombie: its parent, process N ($name), has not waited for it" 'a zombie'
-undone 'a zombie'
+zombie: its parent, process N ($name), has not waited for it" \
+    'a zombie has the process ID'
+undone 'a zombie has the process ID'
 pkill -KILL -f "$tmp/zombie.py"
 to "PATH=/nonexistent ${over[0]} ${over[*]:1} $BUILD/snapload --receive"
 is "$ended" 1 'no such command'
@@ -113,15 +115,16 @@ to "unshare -pf --mount-proc $BUILD/snapload --receive"
 is "$ended ${said##*:}" '1  snapload is the init of a PID namespace, and the processes would end with it' 'an init'
 undone 'an init'
 "$BUILD/snap" --to cat -d "$first" >/dev/null 2>&1
-is $? 2 '-d'
+is $? 2 '--to with -d is refused'
 "$BUILD/snap" --to cat -o "$tmp/x" "$first" >/dev/null 2>&1
-is $? 2 '-o'
+is $? 2 '--to with -o is refused'
 "$BUILD/snapload" --receive </dev/null 2>/dev/null | grep -v alive >"$tmp/out"
 is "${PIPESTATUS[0]} $(cut -c1-35 "$tmp/out")" \
     '1 undone far side: standard input: ex' \
-    '--receive without snap'
+    '--receive without snap fails'
 
-# settled: exactly one counts, or it stands still here and the message is there
+# settled: either exactly one process counts; or the counter is stopped here,
+# and snap printed how to resume it.  Print what is wrong; set $how.
 settled() {
 	local now n
 
@@ -131,7 +134,7 @@ settled() {
 		[ "$ended" -gt 128 ] ||
 		    grep -q "resume them here: kill -CONT $first" "$tmp/err" || echo 'no message'
 		[ "$ended" -ne 0 ] || echo 'exit 0'
-		# a criu that was killed may leave processes that do not run
+		# killing criu may leave processes there that do not run
 		n=$(lines)
 		sleep 0.3
 		if [ "$(lines)" -gt "$n" ]; then
@@ -154,8 +157,8 @@ settled() {
 	until_true longer "$(($(lines) + 2))" || echo 'stands still'
 	awk '$2 != NR || $3 != 0 { exit 1 }' "$log" || echo 'lost count'
 }
-# judged WHAT: whether it is settled; if not, $tmp/bad says why, and a new
-# counter begins
+# judged WHAT: check that the move is settled; if not, write why to $tmp/bad and
+# begin a new counter
 judged() {
 	settled >"$tmp/settled"
 	[ -s "$tmp/settled" ] || return 0
@@ -164,7 +167,7 @@ judged() {
 	begin >>"$tmp/bad"
 	return 1
 }
-# cut N ...: after each of so many bytes, or answers
+# cut_at N ...: cut each move after N bytes, or before answer -N
 cut_at() {
 	local n bad=''
 
@@ -180,10 +183,10 @@ cut_at() {
 outcomes=
 begin
 cut_at -1 -2 -3 -4 -5
-ok $? 'each answer is lost' || diag <"$tmp/bad"
-is "$outcomes" ' here here stopped stopped there' 'with these outcomes'
+ok $? 'each lost answer: the move is settled' || diag <"$tmp/bad"
+is "$outcomes" ' here here stopped stopped there' 'where the counter is then'
 places=(0 1 4 5 6)
-# the size of the stream: a move that is complete, and what went there
+# the size of the stream of a complete move
 begin
 to "tee $tmp/stream | $far"
 size=$(stat -c %s "$tmp/stream")
@@ -194,9 +197,10 @@ for ((i = 0; i < ${CUTS:-10}; i++)); do
 done
 begin
 cut_at "${places[@]}"
-ok $? "cut at ${#places[@]} bytes" || diag <"$tmp/bad"
+ok $? "cut at ${#places[@]} places" || diag <"$tmp/bad"
 
-# killed PATTERN SECONDS: what matches is killed, so long after the move began
+# killed PATTERN SECONDS ...: kill the processes that match, SECONDS after each
+# move began
 killed() {
 	local n bad='' pattern=$1
 
@@ -212,8 +216,8 @@ killed() {
 	done
 	[ -z "$bad" ]
 }
-# Nothing of the move runs any more, and all clones have ended.  One stays a
-# zombie if the guard, whose command line is that of snap, was killed as well.
+# quiet: no process of the move runs, and all clones have ended.  A clone stays
+# a zombie if the guard, whose command line is that of snap, was killed as well.
 ours="criu (restore|lazy-pages)|^$BUILD/snapload --receive"
 quiet() {
 	! pgrep -f "$ours" >/dev/null &&
@@ -230,7 +234,7 @@ if criu check --feature uffd-noncoop >/dev/null 2>&1; then
 	killed 'criu lazy-pages' "${times[@]}"
 	ok $? 'criu lazy-pages is killed' || diag <"$tmp/bad"
 
-	# snapload is killed between the two: nothing connects to the first one
+	# snapload is killed before criu restore: nothing connects to lazy-pages
 	mkdir "$tmp/bin"
 	cat >"$tmp/bin/criu" <<END
 #!/bin/sh
@@ -243,9 +247,9 @@ END
 	until_true quiet
 	ok $? 'snapload is killed before criu restore: nothing runs there'
 	judged 'killed before criu restore'
-	ok $? 'and it is here' || diag <"$tmp/bad"
+	ok $? 'killed before criu restore: settled' || diag <"$tmp/bad"
 
-	# all memory arrives, and criu lazy-pages fails nevertheless
+	# all memory arrives, but criu lazy-pages fails
 	cat >"$tmp/bin/criu" <<END
 #!/bin/sh
 $criu "\$@" || exit
@@ -257,7 +261,7 @@ END
 lazy-pages failed; the processes have run for a moment and are killed" \
 	    'criu lazy-pages fails: killed there'
 	is "$(ps -o stat= -p "$first" | cut -c1) $(grep -c 'stay stopped here' \
-	    "$tmp/err")" 'T 1' 'and stopped here'
+	    "$tmp/err")" 'T 1' 'criu lazy-pages fails: stopped here'
 else
 	skip 'criu lazy-pages' 'no userfaultfd(2)' 5
 fi

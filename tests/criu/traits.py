@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A process that has of everything the kernel keeps for a process or thread
-what it did not begin with, and then only sleeps: traits.py LOG"""
+"""A process with an unusual value of everything that the kernel keeps for a
+process or thread, which then sleeps: traits.py LOG"""
 import ctypes
 import mmap
 import os
@@ -26,7 +26,7 @@ log = open(sys.argv[1], 'w', buffering=1)
 
 
 def try_to(what, done):
-    """Tell what this kernel, or its user, does not let be done."""
+    """Log what this kernel, or its user, does not permit."""
     if not done:
         print('# not', what, ctypes.get_errno(), file=log)
 
@@ -60,7 +60,7 @@ def queue(tid, sig, value):
 
 
 def timers(tid):
-    """One of each kind; those that expired have overruns."""
+    """Create timers of each kind; those that expired have overruns."""
     mono, real, boot, cpu, thread_cpu = 1, 0, 7, 2, 3
     try_to('timer', timer(mono, 0, SIG_RT, 0x1234, (0, 1000000, 0, 1)))
     try_to('timer', timer(real, 0, SIG_RT + 1, 7, (5000, 0, 4000, 0)))
@@ -75,7 +75,7 @@ def timers(tid):
 
 
 def memory():
-    """Advice that mappings keep."""
+    """Give mappings all kinds of advice."""
     for advice in (9, 10, 12, 14, 15, 16, 18):
         area = mmap.mmap(-1, 8 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         try:
@@ -89,7 +89,7 @@ def memory():
 
 
 def ambient():
-    """A capability that programs inherit."""
+    """Set an ambient capability."""
     head = (ctypes.c_uint32 * 2)(0x20080522, 0)
     caps = (ctypes.c_uint32 * 6)()
     syscall(CAPGET, head, caps)
@@ -98,7 +98,7 @@ def ambient():
 
 
 def other():
-    """A thread that has other things of its own."""
+    """A thread with attributes of its own."""
     prctl(15, ctypes.cast(ctypes.c_char_p(b'other name'),
                           ctypes.c_void_p).value)
     signal.pthread_sigmask(signal.SIG_BLOCK, {2, 10})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tun.py LOG: count in a log, with a tun device made in this network
-namespace, and /dev/net/tun open once more, without one."""
+"""tun.py LOG: count in a log, with a tun device of this network namespace
+open, and /dev/net/tun open without a device."""
 import fcntl
 import os
 import struct

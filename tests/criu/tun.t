@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Who has a tun device open, as virtual machines and VPNs do, in a network
-# namespace of its own, without which criu does not take one: the images of
-# such a checkpoint have two entries of one number.  Of a live process, it is
-# refused.
+# A process with an open tun device, as virtual machines and VPNs have, in its
+# own network namespace, without which criu does not dump it.  The images of
+# criu's dump have two entries with one number.  snapload refuses the snapshot
+# that snap takes.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -15,7 +15,7 @@ in=(env)
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 "$BUILD/snapload" -D "$tmp/none" "$tmp/live" 2>"$tmp/err"
 is "$? $(grep -c ': a device: .*/dev/net/tun: cannot be restored' "$tmp/err")" \
-    '1 2' 'live, it is refused'
+    '1 2' 'a snapshot by snap is refused'
 mkdir "$tmp/dump"
 if "$criu" dump --network-lock skip -t "$pid" -D "$tmp/dump" \
     -o "$tmp/criu.log" >/dev/null 2>&1; then
@@ -26,7 +26,7 @@ if "$criu" dump --network-lock skip -t "$pid" -D "$tmp/dump" \
 	restore "$tmp/images"
 	counts_on 'with its tun device' "$n"
 else
-	skip 'through a snapshot' "criu: $(grep Error "$tmp/criu.log" |
+	skip 'a dump by criu' "criu: $(grep Error "$tmp/criu.log" |
 	    tail -n 2 | head -n 1)" 6
 fi
 end

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A process with a ring of io_uring is refused in one line that says so: what
-# the kernel runs in it for that is no news.  A move is refused before anything
-# is stopped, and MariaDB's setting that avoids io_uring is named.
+# A process that uses io_uring is refused in one line; snap prints nothing about
+# the kernel's threads for it.  A move is refused before the process is stopped,
+# and MariaDB's setting that avoids io_uring is named.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
 if [ "$(uname -m)" != x86_64 ]; then
-	skip "io_uring" "nothing can be run in processes of this machine"
+	skip "io_uring" "no system call can be injected on this machine"
 	finish 1
 fi
 "$targets/uring" </dev/null >"$tmp/out" 2>&1
@@ -18,12 +18,12 @@ target "$targets/uring"
 works() {
 	grep -q iou-wrk "/proc/$pid/task/"*/comm
 }
-try "the kernel works in it" until_true works
-# before Linux 6.10 what the rings are of is no memory that can be read
+try "the kernel has a worker thread in it" until_true works
+# before Linux 6.10 the mapped rings are device memory, which cannot be read
 want="0 "
 [ "$(grep -A 30 'io_uring' "/proc/$pid/smaps" | grep -c '^VmFlags:.* io\>')" \
     -eq 0 ] || want="1 RING is left out: device memory"
-# taken WHAT [OPTION]: with no other warning
+# taken WHAT [OPTION]: snap has no other warning
 taken() {
 	snap -r "${@:2}" -o "$tmp/snap" "$pid"
 	is "$rc $(sed -E "s/^snap: process $pid: .*\[io_uring\]/RING/" \
@@ -32,14 +32,14 @@ taken() {
 taken "taken, with no other warning"
 "$BUILD/snapload" -D "$tmp/img" "$tmp/snap" 2>"$tmp/err"
 is "$? $(ls "$tmp/img" 2>/dev/null)" "1 " "no images"
-# the test itself holds a pipe to it
+# without the pipe to this test
 is "$(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \
     -e '/a pipe whose reader is not/d; /nothing is written/d' \
     "$tmp/err")" \
     "snapload: process PID, descriptor N: io_uring: anon_inode:[io_uring]: cannot be restored (-f io_uring leaves it out)" "one line says why"
 taken "cloned, with no other warning" -l
 
-# refused WHAT WHY COMMAND ...: which names WHY, with what follows from it
+# refused WHAT WHY COMMAND ...: COMMAND refuses with the reason WHY
 refused() {
 	local what=$1 why=$2
 
@@ -69,6 +69,6 @@ refused "MariaDB: -k names the setting" "$avoided" "$BUILD/snap" -k \
     -o "$tmp/none" "$pid"
 "$BUILD/snap" -d "$pid" 2>"$tmp/err"
 is "$(grep -o 'io_uring ([^)]*)' "$tmp/err")" "$avoided" \
-    "MariaDB: so does -d"
+    "MariaDB: -d names the setting"
 let_go "$pid" "MariaDB: let go"
 finish 13

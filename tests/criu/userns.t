@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An init in a user namespace, with a root of its own, is restored in such a one
-# with its users.
+# criu restores an init with its own root in a new user namespace, with the same
+# users.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -10,7 +10,7 @@ mkdir -p "$tmp/own/proc"
 cc -D_GNU_SOURCE -static -o "$tmp/own/rooted" "$here/rooted.c" 2>"$tmp/err" ||
     skip_all "no static programs: $(tail -n 1 "$tmp/err")"
 
-# who PID: which users it has
+# who PID: print its user map and IDs
 who() {
 	tr -s ' ' <"/proc/$1/uid_map"
 	grep '^[UG]id' "/proc/$1/status"
@@ -26,7 +26,7 @@ until_true longer 20
 pid=$(only_child "$outside")
 who "$pid" >"$tmp/who"
 
-# criu could not bind a root without that
+# criu cannot bind a root with mounts below it in a user namespace
 mkdir "$tmp/own/data"
 mount --bind "$tmp/own/data" "$tmp/own/data"
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" 2>"$tmp/err"
@@ -34,7 +34,7 @@ is "$(cat "$tmp/err")" "snapload: process $pid: its user namespace, which criu \
 cannot create with --root $tmp/own because $tmp/own/data is mounted there: \
 cannot be restored (-f userns leaves it out)
 snapload: nothing is written (-f userns writes the rest)" \
-    "something is mounted below the root: refused"
+    "a mount below the root: refused"
 umount "$tmp/own/data"
 
 take "$tmp/there" -r
@@ -45,8 +45,8 @@ cp "$log" "$tmp/log.was"
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a user namespace"
-is "$(who "$pid")" "$(cat "$tmp/who")" "with its users"
+is "$(who "$pid")" "$(cat "$tmp/who")" "it has its users"
 is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
-    /proc/self/ns/user)")" "0" "in one of its own"
+    /proc/self/ns/user)")" "0" "it is in its own user namespace"
 kill -KILL "$pid"
 finish 7

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """waiting.py LOG [HOW]: have connections that wait to be accepted, and count in
-the log; LOG.talk has them accepted and used.  HOW is what cannot be restored:
-closed, a connection that was closed; bytes, one with bytes to be read; outside,
-one of another process, which waiting.py LOG connect is.
+the log; once LOG.talk exists, accept and use them.  HOW adds one that cannot be
+restored: closed by its client; bytes, with unread bytes; outside, of another
+process, which is waiting.py LOG connect.
 """
 import os
 import socket

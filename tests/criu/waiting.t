@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Connections that wait to be accepted by a UNIX socket still wait for that
-# after a restore.  What of them criu cannot restore is refused.
+# Connections that wait to be accepted by a UNIX socket still do after a
+# restore.  Connections that criu cannot restore are refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -14,7 +14,7 @@ goes_on waiting
 : >"$log.talk"
 until_true eval '[ "$(grep -c ^heard "$log")" -eq 2 ]'
 is "$(grep '^heard' "$log")" 'heard call 0 call 1 answer answer
-heard call 0 call 1 answer answer' 'they are accepted, and connected'
+heard call 0 call 1 answer answer' 'they are accepted and used'
 end
 
 start "$here/waiting.py" bytes
@@ -26,8 +26,8 @@ is "$(grep -c 'a connection not yet accepted that has unread bytes' \
 end
 rm -f "$log.stream"
 
-# A client that is closed, or is not in the snapshot, loses its connection.  The
-# listening socket serves the next one.
+# A connection whose client is closed, or not in the snapshot, is lost.  The
+# listening socket accepts the next one.
 for how in closed outside; do
 	start "$here/waiting.py" "$how"
 	until_true longer 10
