@@ -1,8 +1,8 @@
 /*
- * Memory that a process and its child share, and memory that it has alone:
- * what it has written to since, what another child had that has ended, and what
- * it mapped later; in small pages and, if there are some, in huge ones.  A line
- * "lacks hugepages" tells that there are none.
+ * Memory that a process shares with its child, and memory that only it has: it
+ * wrote to the pages after the fork, the other child has ended, or it mapped
+ * them later.  Small pages and, if available, huge ones; otherwise it prints
+ * "lacks hugepages".
  */
 #include "target.h"
 
@@ -89,7 +89,7 @@ main(void)
 	region("mapped", memory(LEN, MAP_SHARED), LEN, 4);
 	pid = child(to);
 	close(to[0]);
-	/* every other 128 KB are copied */
+	/* copy every other 128 KB */
 	for (i = 0; i < LEN; i += PAGE)
 		if (i / (128 * 1024) % 2 == 0)
 			*(volatile char *)(mixed + i) = mixed[i];

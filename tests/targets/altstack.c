@@ -1,10 +1,10 @@
 /*
- * Threads that change their alternate signal stack, sigaltstack(2), and have in
- * memory which it is: without a pause, after a nap, or for each message that
- * they get.  Beside them are some that set it once, and wait from then on.
+ * Threads that change their alternate signal stack, sigaltstack(2), and record
+ * it in memory: all the time, after a nap, or for each message that they
+ * receive.  Other threads set it once, and wait.
  *
- *	altstack TID ADDR	two words at ADDR: the stack that is set next,
- *				and that which was set last
+ *	altstack TID ADDR	two words at ADDR: the stack to be set next,
+ *				and the stack that was set last
  */
 #include "target.h"
 
@@ -20,7 +20,7 @@ enum role { SPINS, NAPS, LISTENS, WAITS, POLLS, NROLE };
 
 struct changer {
 	enum role	 role;
-	int		 in;	/* messages come from here */
+	int		 in;	/* receives messages */
 	int		 out;
 };
 
@@ -49,7 +49,7 @@ change(struct state *s, unsigned int i)
 }
 
 /*
- * Wait until it is time to change it again, for the i-th time.
+ * Wait before the i-th change.
  */
 static void
 lull(const struct changer *c, unsigned int i)
@@ -87,7 +87,7 @@ run(void *arg)
 	volatile char deep[32 * 1024];
 	unsigned int i;
 
-	/* where it was once, what snap asks it has room */
+	/* map the stack that snap's injected calls need */
 	for (i = 0; i < sizeof deep; i += 1024)
 		deep[i] = 1;
 	pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
 /*
- * Private memory with all kinds of protection, and what surrounds it.
+ * Private memory with each kind of protection, and untouched pages after it.
  */
 #include "target.h"
 

@@ -1,12 +1,12 @@
 /*
- * What targets that are checkpointed and restored share.  They stand for
- * themselves: a session of their own, no terminal, and no descriptors but
- * those of a log.  Its lines are
+ * Functions for targets that are checkpointed and restored.  These have a
+ * session of their own, no terminal, and no descriptors but standard ones and a
+ * log.  The lines of the log are
  *
  *	WHO COUNT WRONG
  *
- * COUNT goes up by one from line to line of the same WHO, whatever happens
- * in between, and WRONG is how many things were found wrong.
+ * COUNT goes up by one from line to line of the same WHO, also across a
+ * restore; WRONG is the number of things that are wrong.
  */
 #ifndef APART_H
 #define APART_H
@@ -40,7 +40,7 @@ apart(const char *path)
 }
 
 /*
- * One write each: lines of several threads or processes do not mix.
+ * Write a line at once: lines of several threads or processes do not mix.
  */
 static inline void
 tell(const char *who, uint64_t count, long wrong)
@@ -55,7 +55,7 @@ tell(const char *who, uint64_t count, long wrong)
 }
 
 /*
- * End, and tell why, unless something is as it must be.
+ * Unless good, log the error and exit.
  */
 static inline void
 must(bool good)

@@ -1,7 +1,7 @@
 /*
- * A process that is never the same: each forks the next and ends, which is
- * nobody's descendant then.  At any instant there is one, though none that was
- * listed a moment before.
+ * A process that is replaced all the time: it forks, and the parent exits, so
+ * that its child is an orphan.  There is always a process, but never one of
+ * those that were listed a moment before.
  */
 #include "target.h"
 
@@ -14,7 +14,7 @@ main(void)
 	pid_t pid;
 
 	ready();
-	/* nobody waits for the first one */
+	/* no parent waits for the first one */
 	while (poll(&p, 1, 1) == 0) {
 		if ((pid = fork()) == -1)
 			err(1, "fork");

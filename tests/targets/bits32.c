@@ -1,6 +1,6 @@
 /*
- * A process of 32 bits, which needs no library: it writes a pattern, waits
- * in epoll_wait(2) for its standard input, and reports.  Built with
+ * A 32-bit process without libraries: it writes a pattern, waits in
+ * epoll_wait(2) for its standard input, and reports.  Built with
  * -m32 -static -nostdlib -ffreestanding.
  */
 enum {

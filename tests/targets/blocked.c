@@ -1,6 +1,6 @@
 /*
- * Threads that each wait in another system call, in which nothing will
- * happen: when asked, it reports which calls came back, and with what.
+ * Threads that each wait in another system call, which never returns by itself:
+ * when asked, it reports which calls returned, and how.
  */
 #include "target.h"
 
@@ -182,7 +182,7 @@ wait_fifo(void)
 	int fd;
 
 	snprintf(name, sizeof name, "/tmp/blocked.%d", getpid());
-	(void)unlink(name);	/* of another that was killed */
+	(void)unlink(name);	/* left by a killed process */
 	if (mkfifo(name, 0600) == -1)
 		return -1;
 	fd = open(name, O_RDONLY);
@@ -278,8 +278,8 @@ wait_msgrcv(void)
 }
 
 /*
- * A socket of a pair, with timeouts if they are asked for; its send buffer
- * full if that is.
+ * Return a socket of a pair, with timeouts if timeout is set, and with a full
+ * send buffer if full is set.
  */
 static int
 sock_new(int timeout, int full)
@@ -389,8 +389,7 @@ wait_accept_timed(void)
 }
 
 /*
- * Connect to a socket that listens and has as many in its queue as it
- * takes.
+ * Connect to a listening socket whose queue is full.
  */
 static int
 wait_connect_timed(void)
@@ -488,7 +487,7 @@ run(void *arg)
 }
 
 /*
- * Does a thread sleep?
+ * Return whether a thread sleeps.
  */
 static int
 sleeps(pid_t tid)

@@ -1,6 +1,5 @@
 /*
- * What carryon has of descriptors, and how it finds out whether they still
- * are what they were.
+ * The descriptors of carryon, and checks of them.
  */
 #ifndef CARRYFD_H
 #define CARRYFD_H
@@ -19,30 +18,30 @@
 #include <stdbool.h>
 
 enum {
-	FILEBYTES = 64 << 10,	/* of the files and of the memfd */
+	FILEBYTES = 64 << 10,	/* size of the deleted file, of the memfd */
 	MAPBYTES = 256 << 10,
-	STANDING = 5000,	/* bytes that stand in a pipe, all the time */
-	PACKETS = 3,		/* that stand in a socket */
-	KEPT = 5,		/* in an eventfd, all the time */
-	IDLE_BACK = 20		/* numbers that come back to who idles */
+	STANDING = 5000,	/* unread bytes in a pipe */
+	PACKETS = 3,		/* unread in a socket */
+	KEPT = 5,		/* the count of an eventfd */
+	IDLE_BACK = 20		/* numbers from the child before it idles */
 };
 
 enum { SEED_FILE = 11, SEED_MEMFD, SEED_MAP, SEED_PIPE, SEED_PACKET };
 
 enum { EV_TIMER = 0x7001, EV_EVENT, EV_SIGNAL, EV_BACK };
 
-static int deleted[2];		/* one description, read by turns */
-static int alone;		/* the same file, opened once more */
+static int deleted[2];		/* one open file, read in turn */
+static int alone;		/* the same file, another open file */
 static int object;		/* a memfd, sealed, not mapped */
 static int standing[2];
 static int packets[2];
 static int keeper, adder;	/* eventfds */
 static int ticker, signals, set;
 static char *mapped, *changed, *written;
-static int writtenfd;		/* of the last one, to read */
+static int writtenfd;		/* reads the file of written */
 static uint64_t added;
-static bool idle;		/* count a little, and then do nothing */
-static char content[FILEBYTES];	/* of the pattern SEED_FILE */
+static bool idle;		/* stop after some rounds */
+static char content[FILEBYTES];	/* of the deleted file */
 
 static inline int
 made(int fd)
@@ -53,7 +52,7 @@ made(int fd)
 }
 
 /*
- * A file beside the log, filled.
+ * Create LOG.EXT with len bytes of a pattern.
  */
 static inline int
 file_make(const char *log, const char *ext, size_t len, uint64_t seed,
@@ -131,8 +130,8 @@ events_add(int fd, uint64_t what, uint32_t events)
 }
 
 /*
- * The set of all that is waited for; back is one more descriptor for it.
- * Who idles is not to be woken by it.
+ * Create the epoll set; it also has the descriptor back.  When idle, its timer
+ * does not expire soon.
  */
 static inline void
 events_make(int back, const sigset_t *mask)
@@ -159,7 +158,7 @@ events_make(int back, const sigset_t *mask)
 }
 
 /*
- * Read the next of the deleted file, by either descriptor.
+ * Read the next word of the deleted file, with either descriptor in turn.
  */
 static inline long
 deleted_check(uint64_t n)
@@ -180,7 +179,7 @@ deleted_check(uint64_t n)
 	wrong += lseek(alone, 0, SEEK_CUR) != 1000 ||
 	    fcntl(alone, F_GETFD) != FD_CLOEXEC ||
 	    (fcntl(alone, F_GETFL) & O_ACCMODE) != O_RDONLY;
-	/* it is one file: what is written here is read there */
+	/* one file: alone reads what deleted writes */
 	wrong += pwrite(deleted[0], &n, 8, FILEBYTES - 8) != 8 ||
 	    pread(alone, &w, 8, FILEBYTES - 8) != 8 || w != n;
 	memcpy(content + FILEBYTES - 8, &n, 8);
@@ -209,7 +208,7 @@ mapped_check(uint64_t n)
 	    pattern_check(changed, PAGE, SEED_MAP) +
 	    pattern_check(changed + PAGE, PAGE, SEED_MAP + 100) +
 	    pattern_check(written, MAPBYTES - PAGE, SEED_MAP);
-	/* the file may have seen more than we remember */
+	/* the file may be newer than the snapshot */
 	memcpy(&w, written + MAPBYTES - PAGE, 8);
 	wrong += n > 1 && w < n - 1;
 	memcpy(written + MAPBYTES - PAGE, &n, 8);
@@ -218,8 +217,7 @@ mapped_check(uint64_t n)
 }
 
 /*
- * What stands in the pipe, in the socket and in the eventfd is read and put
- * there again.
+ * Read the pipe, the socket and the eventfd, and write the same to them again.
  */
 static inline long
 standing_check(void)
@@ -247,7 +245,7 @@ standing_check(void)
 }
 
 /*
- * Wait for what is in the set, for ever, and count each kind.
+ * Read the events of the epoll set all the time, and count each kind.
  */
 static void *
 events_run(void *arg)

@@ -1,26 +1,24 @@
 /*
- * A program that has one of everything that is carried along when it is
- * restored elsewhere, and counts in each: carryon LOG.  Its lines are those
- * of apart.h.  Files are made beside the log: LOG.map and LOG.shared, which
- * it has mapped.  carryon LOG idle counts a little, and then nothing in it
- * moves any more; the last line is "idle".  carryon LOG lesser has nothing
- * that criu before 4.1 loses: timers of setitimer(2) that expire once, and
- * no_new_privs; nor does it look for what is lost with Linux before 5.13, areas
- * of rseq(2).
+ * A program with a thing of each kind that a checkpoint records, which it
+ * counts in the form of apart.h: carryon LOG.  It maps LOG.map and LOG.shared.
+ * carryon LOG idle stops after some rounds; its last line is "idle".
+ * carryon LOG lesser has nothing that criu before 4.1 loses: timers of
+ * setitimer(2) that expire once, and no_new_privs; nor does it check the areas
+ * of rseq(2), which are lost with Linux before 5.13.
  *
- *	0 1 2 3		threads, each with 16 MiB of the memory, and what
- *			the kernel keeps for a thread; 0 leads
- *	process		what the kernel keeps for the process
+ *	0 1 2 3		threads, each with 16 MiB of memory and attributes; 0
+ *			is the first
+ *	process		attributes of the process
  *	deleted memfd mapped standing
- *			files, and what stands in pipes and sockets
+ *			files, and unread data in pipes and sockets
  *	itimer timer threadtimer left
- *			timers: handlers that ran, and what is left
+ *			timers: calls of handlers, and remaining time
  *	timerfd eventfd signalfd back
- *			what a thread found in an epoll set
- *	child echo	a child, which gets numbers from a pipe, through which
- *			it is some behind, and sends them back by a socket
- *	pending own	signals that waited, told when SIGUSR1 came: two for
- *			the process, one for the thread 1
+ *			events that a thread reads from an epoll set
+ *	child echo	a child reads numbers from a pipe, with some unread, and
+ *			sends them back through a socket
+ *	pending own	pending signals, unblocked by SIGUSR1: two for the
+ *			process, one for thread 1
  */
 #include "carryfd.h"
 #include "carrysig.h"
@@ -29,7 +27,7 @@
 #include <sys/wait.h>
 
 enum {
-	ROUNDS = 4,		/* of who idles then */
+	ROUNDS = 4,		/* before it idles */
 	BYTES = 64 << 20,
 	CHUNK = 64 << 10,
 	THREADS = 4,
@@ -41,15 +39,15 @@ static struct shared {
 	_Atomic uint64_t sent;
 	_Atomic uint64_t got;
 	char pattern[FILEBYTES];
-} *shared, *both;		/* anonymous, and a memfd */
+} *shared, *both;		/* anonymous; of a memfd */
 
 static char *memory;
 static uint64_t seeds[THREADS * PART];
 static char private[1 << 20] = "x";	/* the same in the child */
 static int numbers[2], back[2], echo[2];
 static atomic_uint begun, resting;
-static atomic_bool release;	/* the worker's own signal */
-static bool lesser;		/* without what older ones lose */
+static atomic_bool release;	/* unblock pending signals */
+static bool lesser;		/* without what older criu loses */
 static pthread_t thread[THREADS];
 
 static void
@@ -80,7 +78,7 @@ shared_check(void)
 }
 
 /*
- * If it idles, that is all.
+ * Sleep for ever once it is to idle.
  */
 static void
 rest(uint64_t count)
@@ -93,7 +91,7 @@ rest(uint64_t count)
 }
 
 /*
- * The child: single-threaded, with fewer rights and other signal actions.
+ * The child: one thread, with fewer capabilities and other signal actions.
  */
 static void
 child_run(void)
@@ -129,7 +127,7 @@ child_run(void)
 }
 
 /*
- * Send the child its numbers, and read what came back.
+ * Send the child its numbers, and read the numbers that it sends back.
  */
 static void
 child_feed(void)
@@ -146,7 +144,7 @@ child_feed(void)
 		if (write(numbers[1], &n, 8) != 8)
 			tell("child", 0, 1);
 	}
-	/* some stay there */
+	/* leave some unread */
 	while (shared->got > last + 3 &&
 	    recv(echo[0], &n, 8, MSG_DONTWAIT) == 8) {
 		wrong = n != last + 1 || both->got < n;
@@ -155,7 +153,7 @@ child_feed(void)
 }
 
 /*
- * What each thread does each time, but for thread 0 and the sleep.
+ * One round of thread i, after its sleep; wrong is what it found wrong so far.
  */
 static void
 part_run(unsigned int i, uint64_t count, const struct traits *was, long wrong)
@@ -173,7 +171,7 @@ part_run(unsigned int i, uint64_t count, const struct traits *was, long wrong)
 }
 
 /*
- * Be unlike the others.
+ * Give thread i other attributes than the others.
  */
 static void
 thread_differ(unsigned int i)
@@ -205,7 +203,7 @@ worker_begin(void)
 }
 
 /*
- * Let what waited come.
+ * Unblock the pending signals.
  */
 static void
 worker_release(struct traits *was)
@@ -248,7 +246,7 @@ thread_run(void *arg)
 }
 
 /*
- * The thread that leads.
+ * The first thread.
  */
 static void
 lead(void)

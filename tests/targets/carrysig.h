@@ -1,7 +1,6 @@
 /*
- * What carryon has of signals and timers.  One thread, the worker, has the
- * handlers run, on an alternate stack; all others have their signals
- * blocked.
+ * The signals and timers of carryon.  One thread, the worker, runs the
+ * handlers, on an alternate stack; all others have their signals blocked.
  */
 #ifndef CARRYSIG_H
 #define CARRYSIG_H
@@ -18,10 +17,10 @@
 enum { ALTBYTES = 64 << 10, LONG = 100000 /* seconds */, VALUE = 0x5eed };
 
 #define SIG_POSIX	(SIGRTMIN + 1)	/* of a POSIX timer */
-#define SIG_THREAD	(SIGRTMIN + 2)	/* likewise, for one thread */
+#define SIG_THREAD	(SIGRTMIN + 2)	/* of a POSIX timer of a thread */
 #define SIG_PENDING	(SIGRTMIN + 3)	/* for the process, blocked */
 #define SIG_OWN		(SIGRTMIN + 4)	/* for a thread, blocked */
-#define SIG_MASKED	(SIGRTMIN + 5)	/* blocked by handlers alone */
+#define SIG_MASKED	(SIGRTMIN + 5)	/* blocked in handlers only */
 
 enum { S_ITIMER, S_POSIX, S_THREAD, S_PENDING, S_OWN, S_MAX };
 
@@ -39,7 +38,7 @@ static struct tally {
 };
 
 static char altstack[ALTBYTES];
-static timer_t once;			/* does not expire so soon */
+static timer_t once;			/* expires late */
 static pid_t worker;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
 
@@ -63,7 +62,7 @@ tally_of(int sig)
 }
 
 /*
- * Is all as it was asked for: the stack, the mask, the thread, the value?
+ * Check the stack, the mask, the thread and the value.
  */
 static void
 on_signal(int sig, siginfo_t *si, void *context)
@@ -111,7 +110,8 @@ handlers_set(void)
 }
 
 /*
- * A set of the signals of timers, and if so of those that wait, too.
+ * Return the set of the timers' signals, with those of waiting signals if
+ * waiting is set.
  */
 static sigset_t
 signals_of(bool waiting)
@@ -148,8 +148,8 @@ timer_make(int sig, struct tally *t, int notify)
 }
 
 /*
- * Arm them all: with late_only so that none expires soon, with lesser so that
- * those of setitimer(2) would expire again.
+ * Arm all timers; with late_only, none expires soon; with lesser, those of
+ * setitimer(2) are periodic.
  */
 static void
 timers_arm(bool late_only, bool lesser)
@@ -167,7 +167,7 @@ timers_arm(bool late_only, bool lesser)
 	}
 	t = timer_make(SIG_POSIX, &tally[S_POSIX], SIGEV_SIGNAL);
 	(void)timer_settime(t, 0, &often, NULL);
-	/* ids with a hole between them */
+	/* timer IDs with a gap */
 	t = timer_make(SIG_POSIX, &tally[S_POSIX], SIGEV_SIGNAL);
 	once = timer_make(SIG_POSIX, &tally[S_POSIX], SIGEV_SIGNAL);
 	(void)timer_settime(once, 0, &late, NULL);
@@ -183,7 +183,7 @@ timers_arm(bool late_only, bool lesser)
 }
 
 /*
- * What is left of the long ones: less and less, and they are not new.
+ * Check that the remaining time decreases, and that no long timer restarted.
  */
 static long
 timers_check(void)
@@ -204,8 +204,8 @@ timers_check(void)
 }
 
 /*
- * Signals that wait until someone asks for them: two for the process, one
- * for the thread; the last one is the worker's own.
+ * Queue signals that stay pending: two for the process, and SIG_OWN for the
+ * worker.
  */
 static void
 signals_queue(void)

@@ -1,6 +1,6 @@
 /*
- * What carryon has of itself: small things that the kernel keeps for a
- * process or a thread, which are found once and compared ever after.
+ * Attributes that the kernel keeps for a process or a thread, which carryon
+ * reads once and compares later.
  */
 #ifndef CARRYTRAITS_H
 #define CARRYTRAITS_H
@@ -33,7 +33,7 @@ struct traits {
 };
 
 /*
- * How the thread that calls rounds: the control words of both units.
+ * Return the control words of the calling thread's floating-point units.
  */
 static inline uint64_t
 rounding(void)
@@ -67,7 +67,7 @@ rounding_differ(void)
 }
 
 /*
- * Of the process: all but the umask and the clock are merely asked for.
+ * Read those of the process; only the umask is set to read it.
  */
 static inline void
 traits_process(struct traits *t)
@@ -100,7 +100,7 @@ traits_process(struct traits *t)
 }
 
 /*
- * Of the thread that calls.
+ * Read those of the calling thread.
  */
 static inline void
 traits_thread(struct traits *t)
@@ -142,8 +142,8 @@ traits_thread(struct traits *t)
 }
 
 /*
- * A thread whose area for restartable sequences is registered cannot have
- * it registered again.
+ * Return whether the thread's area for rseq(2) is not registered: a second
+ * registration fails.
  */
 static inline bool
 rseq_lost(void)
@@ -158,7 +158,7 @@ rseq_lost(void)
 }
 
 /*
- * Sleep with a pattern in the vector registers, which must come back.
+ * Sleep with a pattern in vector registers; return whether they changed.
  */
 static inline long
 vectors_sleep(uint64_t seed)

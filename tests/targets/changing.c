@@ -1,10 +1,10 @@
 /*
- * What changes as it is told to.  At the first byte of its standard input it
- * does, in memory and elsewhere, what it then prints:
+ * A process that changes at the first byte of its standard input, in memory and
+ * elsewhere, and prints the lines that snapdiff must print:
  *
- *	row MARK ADDR KB CHANGED NEW GONE	a mapping, as snapdiff tells it
- *	quiet ADDR				one that does not change
- *	tell WORDS				another line of snapdiff
+ *	row MARK ADDR KB CHANGED NEW GONE	a mapping
+ *	quiet ADDR				a mapping that does not change
+ *	tell WORDS				another line
  */
 #include "target.h"
 
@@ -114,7 +114,7 @@ change_memory(void)
 	printf("quiet %jx\n", (uintmax_t)(uintptr_t)at(QUIET));
 	unmap(SHRUNK, 16 * K, 48 * K);
 	row('!', at(SHRUNK), 16, 0, 0, 48);
-	/* what was in the file, or modified: it was zero but for a byte */
+	/* file contents, or modified: zero but for one byte */
 	data[0] = 2;
 	data[8 * K] = 1;
 	data[8 * K + 1] = 1;
@@ -146,7 +146,7 @@ change_rest(void)
 		err(1, "setrlimit");
 	printf("tell ! limit Max core file size: 4096 of 8192, was 0 of "
 	    "8192\n");
-	/* not what the kernel has as its environment */
+	/* not seen in /proc/PID/environ */
 	setenv("CHANGED", "in memory", 1);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		err(1, "prctl");
@@ -164,7 +164,7 @@ prepare(void)
 	struct rlimit rl = { 0, 8192 };
 	int fd;
 
-	/* around all that changes, which becomes no part of a neighbour */
+	/* surrounds the mappings, so that none merges */
 	area = mmap(NULL, (size_t)STRIDE * AREAS, PROT_NONE, MAP_PRIVATE |
 	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (area == MAP_FAILED)
@@ -193,7 +193,7 @@ prepare(void)
 	    O_RDONLY)) == -1 || dup2(fd, 23) == -1)
 		err(1, "dup2");
 	close(fd);
-	/* the lowest that is free is 20 */
+	/* make 20 the lowest free descriptor */
 	while (dup(21) < 19)
 		continue;
 }
@@ -203,7 +203,7 @@ main(void)
 {
 	pthread_t one, two;
 
-	/* memory that allocating takes is there before */
+	/* let malloc(3) get its memory now */
 	free(malloc(100000));
 	setvbuf(stdout, NULL, _IOFBF, 4096);
 	prepare();

@@ -1,7 +1,7 @@
 /*
- * Threads whose children come and go, and threads that wait in system calls
- * for which the kernel knows no way but EINTR when something interrupts them,
- * and that nothing should interrupt: SIGCHLD is ignored.
+ * Threads with short-lived children, and threads that wait in system calls that
+ * fail with EINTR when a signal interrupts them.  Nothing should: SIGCHLD is
+ * ignored.
  */
 #include "target.h"
 

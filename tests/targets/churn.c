@@ -1,5 +1,5 @@
 /*
- * Threads that are made and end all the time, beside some that stay.
+ * Threads that start and end all the time, next to some that stay.
  */
 #include "target.h"
 

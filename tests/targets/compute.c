@@ -1,7 +1,7 @@
 /*
- * Threads that compute with all their registers and see whether one of them
- * changes, and threads that wait in system calls that must not come back.
- * The first thread computes, or waits if there is an argument.
+ * Threads that compute with all their registers and check them, and threads
+ * that wait in system calls that must not return.  The first thread computes,
+ * or waits if there is an argument.
  */
 #include "target.h"
 #include "spin.h"
@@ -31,7 +31,7 @@ compute(void *arg)
 }
 
 /*
- * As the C library makes the call, with its number in the code.
+ * Make the call like the C library, with its number as a constant in the code.
  */
 static void
 futex_wait(int *word, const struct timespec *t)
@@ -109,7 +109,7 @@ main(int argc, char *argv[])
 		ready_await();
 	else {
 		ready();
-		/* one who asks is seen between the rounds */
+		/* check for input between the rounds */
 		for (struct pollfd p = { .fd = 0, .events = POLLIN };
 		    poll(&p, 1, 0) != 1; rounds++)
 			wrong += spin(20000);

@@ -1,8 +1,7 @@
 /*
  * The first thread waits on the small stack of a coroutine.  Another thread
- * reads the memory below that stack all the time.  The first thread's own stack
- * was used to the end before.  When asked, it reports how often that memory was
- * not as it was written.
+ * reads the memory below that stack all the time, and counts how often it was
+ * wrong.  The first thread's own stack was used to its end before.
  */
 #include "target.h"
 
@@ -16,7 +15,7 @@
 
 enum { DATA = 65536, STACK = 2048, DEPTH = 1 << 20, SEED = 7 };
 
-static char *data;		/* and behind it, that stack */
+static char *data;		/* the coroutine's stack follows */
 static atomic_bool over;
 static atomic_long changed;
 static ucontext_t on_stack, on_coroutine;
@@ -55,7 +54,7 @@ stack_grow(int c)
 }
 
 /*
- * Use all of it that there is then, to the end.
+ * Write to all of the stack's mapping, to its end.
  */
 static void
 stack_use(void)
@@ -88,7 +87,7 @@ main(void)
 	data = guard + MAX_PAGE;
 	pattern_fill(data, DATA, SEED);
 	stack_use();
-	(void)poll(NULL, 0, 0);	/* what finds it takes more than the stack */
+	(void)poll(NULL, 0, 0);	/* resolve poll now: it needs more stack */
 	if (pthread_create(&t, NULL, watch, NULL) != 0)
 		errx(1, "pthread_create");
 	getcontext(&on_coroutine);

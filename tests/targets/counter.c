@@ -1,8 +1,8 @@
 /*
- * A program that counts, in memory that it checks: counter LOG [THREADS].
- * 64 MiB, shared out among the threads, are chunks, each with the pattern
- * of a seed.  With each count a thread checks all of its chunks and gives
- * one of them a new seed: a page from a moment ago is a wrong one.
+ * A program that counts in memory that it checks: counter LOG [THREADS].
+ * The threads share out 64 MiB of chunks, each with the pattern of a seed.  In
+ * each round a thread checks its chunks and gives one of them a new seed, so
+ * that a page of an earlier round is wrong.
  */
 #include "apart.h"
 
@@ -24,7 +24,7 @@ struct part {
 	char name[16];
 };
 
-/* for debuggers, too */
+/* not static: debuggers read them */
 char motto[16];
 uint64_t seeds[CHUNKS];
 char *memory;

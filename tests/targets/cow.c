@@ -1,6 +1,6 @@
 /*
- * Forks that share memory copy-on-write: COPIES children, of whom each has
- * changed one page.
+ * A process and its COPIES children, which share memory copy-on-write; each
+ * child has changed one page.
  */
 #include "target.h"
 
@@ -48,7 +48,7 @@ main(void)
 		_exit(eintr > 0 || bad > 0);
 	}
 	close(to[0]);
-	/* the children speak before we are ready */
+	/* wait until the children have printed */
 	close(told[1]);
 	if (read(told[0], name, 1) != 0)
 		err(1, "children");

@@ -1,7 +1,7 @@
 /*
- * A process that has its system calls handed to itself, by SIGSYS, most of the
- * time (prctl(2), PR_SET_SYSCALL_USER_DISPATCH), as Wine does: that must work
- * in the end.
+ * A process whose system calls are dispatched to itself as SIGSYS most of the
+ * time (prctl(2), PR_SET_SYSCALL_USER_DISPATCH), as in Wine.  At the end it
+ * reports whether that still works.
  */
 #include "target.h"
 

@@ -1,7 +1,7 @@
 /*
- * Mappings of a data file, given as argument, with the pattern of seed 1, that
- * nobody has touched: whether they are in a core of the process is told by
- * its coredump_filter (core(5)), and by MADV_DONTDUMP for one.
+ * Mappings of a data file, given as argument, with the pattern of seed 1.  No
+ * page is present.  coredump_filter (core(5)) and, for one of them,
+ * MADV_DONTDUMP decide which are in a core.
  */
 #include "target.h"
 

@@ -1,6 +1,6 @@
 /*
- * A parent whose children end one after another, and are its zombies: dying N.
- * It prints their numbers.  They begin to end when it reads a byte, one every
+ * A parent whose N children end one after another, and stay zombies: dying N.
+ * It prints their process IDs.  After it reads a byte, one ends every
  * millisecond.
  */
 #include "target.h"

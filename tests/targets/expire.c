@@ -1,7 +1,7 @@
 /*
- * System calls whose timeouts must run on while snapshots are taken one
- * after another: each thread waits for a tenth of a second, again and
- * again, and counts.  On standard input, 'c' has the counts printed.
+ * Timeouts of system calls must go on while snapshots are taken one after
+ * another: each thread waits for a tenth of a second all the time, and counts.
+ * For each 'c' on standard input it prints the counts.
  */
 #include "target.h"
 

@@ -1,6 +1,6 @@
 /*
- * A process that dumps core, when it is asked to: fall KIND THREADS.  So many
- * threads sleep meanwhile, each in a call of its own; memory has patterns.
+ * A process that dumps core when it reads "f": fall KIND THREADS.  THREADS
+ * threads sleep, in one of two calls; memory has patterns.
  */
 #include "target.h"
 
@@ -39,7 +39,7 @@ deeper(volatile int *last)
 }
 
 /*
- * Crash with an address in a register, which is needed afterwards.
+ * Crash; a register has an address that is used after the crash.
  */
 __attribute__((noinline)) static const char *
 store(int *to, const char *from)
@@ -49,7 +49,7 @@ store(int *to, const char *from)
 }
 
 /*
- * Have the kernel kill us for a call that is not allowed.
+ * Be killed for a system call that a filter forbids.
  */
 static void
 forbidden(void)
@@ -70,8 +70,8 @@ forbidden(void)
 }
 
 /*
- * Have memory that is to be in no core, with a text that is nowhere else: it is
- * made of two.
+ * Have memory that no core may contain, with a text that is nowhere else: it is
+ * assembled from two parts.
  */
 static void
 secret_make(void)
@@ -102,7 +102,7 @@ main(int argc, char *argv[])
 		    "gaveup|dontdump|nolimit THREADS");
 	(void)setrlimit(RLIMIT_CORE, strcmp(argv[1], "nolimit") == 0 ? &none :
 	    &all);
-	/* the rights of a set-user-ID program */
+	/* drop the privileges of a set-user-ID program */
 	if (strcmp(argv[1], "gaveup") == 0 &&
 	    (setresuid(getuid(), getuid(), getuid()) == -1 ||
 	    prctl(PR_SET_DUMPABLE, 1) == -1))

@@ -1,10 +1,10 @@
 /*
- * Processes that hold on to each other: family LOG.  A parent sends numbers
- * through a pipe, into which it is some numbers ahead, to a child, and both
- * keep the last one in memory that is shared and in a memfd.  The child has
- * a child of its own, which checks what it has from its ancestors and looks
- * at the shared memory.  A second child is a zombie; when the parent gets
- * SIGUSR1 it is reaped, and its status, 7, is the count in a line "zombie".
+ * Processes that depend on each other: family LOG.  A parent sends numbers
+ * through a pipe to a child, and is up to AHEAD numbers ahead; both write the
+ * last one to shared memory and to a memfd.  The child has a child, which
+ * checks the memory of its ancestors and the shared memory.  A second child of
+ * the parent is a zombie; on SIGUSR1 the parent reaps it, and logs its status,
+ * 7, as the count of a line "zombie".
  */
 #include "apart.h"
 
@@ -21,10 +21,10 @@ struct shared {
 	char pattern[BYTES];
 };
 
-/* for debuggers, too */
+/* not static: debuggers read them */
 struct shared *page;		/* MAP_SHARED | MAP_ANONYMOUS */
 struct shared *object;		/* a memfd */
-char kept[BYTES] = "x";		/* private, and the same in all three */
+char kept[BYTES] = "x";		/* private, the same in all three */
 
 static volatile sig_atomic_t reap;
 static pid_t zombie;

@@ -3,16 +3,18 @@
  *
  *	fault HITS ROLE NUMBER N ERROR PROGRAM [ARGUMENT ...]
  *
- * ROLE is m, the first thread; t, its other threads; g, its children; h,
- * theirs.  Of what these call, the Nth call of that NUMBER, or with -1 of all,
- * is not made and gives ERROR; is made and gives it (+ERROR); is made, and
- * then the whole program does not run for LATE_NS (late); or, as the program
- * is about to make it, its process is killed (kill).  Each that was
- * hit is a line "hit NUMBER" in the file HITS; with the role "-", a line
- * "ROLE NUMBER COUNT" tells there at the end what was called.
+ * ROLE is m, the first thread; t, its other threads; g, its child processes; h,
+ * their descendants.  Counts the calls of ROLE with this NUMBER, -1 for any.
+ * ERROR says what happens at the Nth:
  *
- * It ends when all have, with the status of the program; what goes on for
- * longer than a time is killed, and it exits with 124.
+ *	5	the call is not made, and fails with error 5
+ *	+5	the call is made, and then fails with error 5
+ *	late	the call is made, and then no thread is continued for LATE_NS
+ *	kill	the process is killed before the call
+ *
+ * Writes a line "hit NUMBER" to the file HITS; with role "-" it writes lines
+ * "ROLE NUMBER COUNT" at the end.  Ends when all processes have ended, with the
+ * exit status of the program; after SECONDS it kills them and exits with 124.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -34,7 +36,7 @@
 
 #if defined __x86_64__
 /*
- * Have a thread that begins a call make none.
+ * Do not make the call that a thread begins.
  */
 static void
 call_skip(pid_t tid)
@@ -44,7 +46,7 @@ call_skip(pid_t tid)
 }
 
 /*
- * Have the call that a thread ends give something else.
+ * Set the result of the call that a thread ends.
  */
 static void
 call_give(pid_t tid, long result)
@@ -92,10 +94,10 @@ static const char roles[] = "mtgh";
 
 static struct thread {
 	pid_t		 tid;	/* 0: free */
-	char		 role;	/* '\0': not known yet */
-	bool		 halted; /* until that is known */
-	long		 result; /* of the call that it is in; 0: its own */
-	bool		 late;	/* when it has made that call */
+	char		 role;	/* '\0': unknown */
+	bool		 halted; /* stopped until it is known */
+	long		 result; /* to set for its call; 0: none */
+	bool		 late;	/* wait after its call */
 } threads[MOST];
 
 static struct {
@@ -109,7 +111,7 @@ static struct {
 } fault;
 
 static long counts[sizeof roles][CALLS];
-static long seen;		/* of the calls that the fault is among */
+static long seen;		/* calls that match the fault */
 
 static struct thread *
 thread_find(pid_t tid)
@@ -131,8 +133,8 @@ thread_find(pid_t tid)
 }
 
 /*
- * Let thread t run until it begins or ends a call, or, if the fault cannot be
- * in its calls, until another event.
+ * Continue thread t to the next begin or end of a call; or, if the fault cannot
+ * be in its calls, to the next other event.
  */
 static void
 go_on(const struct thread *t, long sig)
@@ -145,7 +147,7 @@ go_on(const struct thread *t, long sig)
 }
 
 /*
- * A thread begins a call: see whether it is the one.
+ * A thread begins a call: check whether it is the one to fail.
  */
 static void
 call_enter(struct thread *t, long nr)
@@ -190,7 +192,7 @@ call_edge(struct thread *t)
 }
 
 /*
- * A thread has made another: which role has that one?
+ * A thread has created another: set the role of that one.
  */
 static void
 made(const struct thread *by, int event)
@@ -235,7 +237,7 @@ static void
 over(int sig)
 {
 	(void)sig;
-	_exit(124);		/* and the kernel kills them all */
+	_exit(124);		/* the kernel kills them all */
 }
 
 static void
@@ -251,7 +253,7 @@ tell_counts(void)
 }
 
 /*
- * Start the program, which waits until it is traced.
+ * Start the program; it waits until it is traced.
  */
 static pid_t
 start(char *argv[])

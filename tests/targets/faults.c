@@ -1,12 +1,12 @@
 /*
- * Page faults of all sorts: faults FILE DIR [wait].  Writes to FILE what
- * each of them is expected to look like, in order, "EVENT ADDRESS ACCESS
- * MODE", and changes of mappings likewise; DIR is for files that are mapped.
- * With wait, it waits for a byte before all.
+ * Page faults of all kinds: faults FILE DIR [wait].  Writes to FILE the
+ * expected lines in order, "EVENT ADDRESS ACCESS MODE" for each fault, and a
+ * line for each change of mappings.  DIR is for files that are mapped.  With
+ * wait, it waits for a byte first.
  *
- * faults many N waits, too, and has N faults that are nothing special.
- * faults churn N makes N threads, one after the other, each of which
- * lives for a while and then has a fault at an address of its own.
+ * faults many N also waits, and has N ordinary faults.
+ * faults churn N creates N threads, one after another; each lives for a while
+ * and has a fault at its own address.
  */
 #include "target.h"
 

@@ -1,6 +1,6 @@
 /*
- * Many descriptors: files, pipes with bytes in them, sockets, epoll,
- * timers; the pipes must still have their bytes afterwards.
+ * Many descriptors: files, pipes and sockets with unread bytes, epoll, timers.
+ * Afterwards the pipes and sockets must have their bytes.
  */
 #include "target.h"
 

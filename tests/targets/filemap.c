@@ -1,7 +1,7 @@
 /*
- * Mappings of a data file, given as argument, with the pattern of seed 1:
- * private, with some pages modified, one read, the others untouched; and
- * shared.
+ * Mappings of a data file, given as argument, with the pattern of seed 1: a
+ * private one, with some pages modified, one read, the others not touched; and
+ * a shared one.
  */
 #include "target.h"
 
@@ -25,7 +25,7 @@ main(int argc, char *argv[])
 	pattern_fill(buf, len, 1);
 	if (fd == -1 || write(fd, buf, len) != (ssize_t)len)
 		err(1, "%s", argv[1]);
-	/* what is the same as the file would be written as references */
+	/* else snap would replace file pages with references to it */
 	explicit_bzero(buf, len);
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	s = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -1,13 +1,14 @@
 /*
- * Threads under seccomp(2), that count while their calls have the results that
- * their filters give: filtered LOG.
+ * Threads under seccomp(2), which count while their calls return the errors of
+ * their filters: filtered LOG.
  *
- *	first	two filters, of which the newer one counts
- *	own	a thread with one more
- *	common	a process whose threads have the same ones, set for all of
- *		them at once; when LOG.more is there, one more is set so
- *	strict	a process that may only read and write
- *	asks	with a second argument: only a filter that asks another process
+ *	first	three filters; of two for one call, the newer one counts
+ *	own	a thread with one filter more
+ *	common	a process that set a filter for all of its threads at once;
+ *		once LOG.more exists, it does so again
+ *	strict	a process in strict mode
+ *	asks	with a second argument: only a filter that notifies another
+ *		process
  */
 #include "apart.h"
 
@@ -23,10 +24,10 @@
 enum { TSYNC = 1, LOG = 2 };
 
 static char more[200];
-static atomic_bool filtered;	/* common is */
+static atomic_bool filtered;	/* the filter of common is set */
 
 /*
- * Let call number fail with an error.
+ * Add a filter with this action for a system call.
  */
 static long
 filter_add(long number, unsigned int action, unsigned int flags)

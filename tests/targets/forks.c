@@ -1,6 +1,6 @@
 /*
- * Processes that fork, wait and, with an argument, execute this program
- * anew all the time.
+ * Processes that fork and wait all the time and, with an argument, also
+ * execute this program.
  */
 #include "target.h"
 

@@ -1,11 +1,11 @@
 /*
- * A process with files that no name leads to any more, and memory, with
- * large holes: ghosts LOG.  Each line tells of one, in the form of apart.h:
- * whether it has the size, holes, bytes, times, owner and mode that it had.
+ * A process with deleted files, and memory, with large holes: ghosts LOG.  A
+ * line of apart.h for each says whether size, holes, contents, times, owner and
+ * mode are the same.
  *
- *	sparse		data here and there in a gigabyte
- *	far		a byte at 5 GiB, and a hole behind it
- *	empty		nothing but a hole; none: nothing at all
+ *	sparse		some data in a gigabyte
+ *	far		data at 5 GiB, and a hole after it
+ *	empty		only a hole; none: an empty file
  *	anew		a new file has its name; over: one was renamed to it
  *	mapped		without a descriptor
  *	memfd shared	memory of a gigabyte
@@ -27,7 +27,7 @@ static const off_t MB = 1 << 20, GB = 1 << 30;
 static struct ghost {
 	const char	*name;
 	off_t		 size;
-	off_t		 at[4];	/* of data, of PATTERN bytes; 0: no more */
+	off_t		 at[4];	/* of PATTERN bytes of data; 0: none */
 	int		 fd;
 	struct stat	 st;
 } ghosts[MANY];
@@ -114,7 +114,7 @@ all_make(const char *log)
 }
 
 /*
- * How many things are not as they were.
+ * Return the number of things that are different.
  */
 static long
 ghost_check(const struct ghost *g)
@@ -167,7 +167,8 @@ object_check(void)
 }
 
 /*
- * A page of a mapping has the pattern, and of its file is not much more.
+ * Check that a page of a mapping has the pattern, and its file few other
+ * blocks.
  */
 static long
 memory_check(const char *p, size_t page, unsigned int mode)

@@ -1,7 +1,7 @@
 /*
- * A stack that the kernel lets grow, and mappings that are made anew, all the
- * time: one that is not to be in dumps, and one that is by turns, and then is
- * joined to its neighbour.  growing [N] has N mappings beside those.
+ * A stack that the kernel extends, and mappings that are replaced all the time:
+ * one that is not in dumps, and one that alternates between that and merging
+ * with its neighbor.  growing [N] has N other mappings.
  */
 #include "target.h"
 
@@ -13,7 +13,7 @@
 enum { MOST = 128 };		/* pages that the stack grows by */
 
 /*
- * Reserve room for a stack, and return its end, of which a page is there.
+ * Reserve room for a stack, map its last page, and return its end.
  */
 static char *
 stack_make(void)
@@ -42,7 +42,7 @@ memory_make(void *at, size_t n)
 }
 
 /*
- * Reserve room for a page beside others, which are there; return where it is.
+ * Reserve room for a page next to mapped pages; return its address.
  */
 static char *
 neighbour_make(void)
@@ -58,8 +58,8 @@ neighbour_make(void)
 }
 
 /*
- * Map page p anew, as its neighbours are, which it is joined to then; or, if
- * joins is false, so that it is not in dumps.
+ * Replace the mapping of page p: it merges with its neighbors, or, if joins is
+ * false, is not in dumps.
  */
 static void
 page_renew(char *p, bool joins)
@@ -72,7 +72,7 @@ page_renew(char *p, bool joins)
 }
 
 /*
- * Make so many mappings of a page each, of which every other one is there.
+ * Make n mappings of a page each; every other one has its page present.
  */
 static void
 mappings_make(size_t n)

@@ -1,7 +1,7 @@
 /*
- * Memory that is there but not to be had: guards in memory of its own and
- * in shared memory, secret memory, a poisoned page.  What the system does
- * not know is left out, with a line "lacks NAME".
+ * Memory that cannot be read: guards in private and in shared memory, secret
+ * memory, a poisoned page.  If the kernel does not have one of them, it prints
+ * "lacks NAME".
  */
 #include "target.h"
 

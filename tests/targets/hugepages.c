@@ -1,7 +1,7 @@
 /*
- * Huge pages of hugetlbfs, private and shared, the second of two written; or
- * a line "lacks hugetlb" where there are not as many.  It writes to them again
- * when it is asked, which may take none that are not there.
+ * Huge pages of hugetlbfs, private and shared, the second of two written; or a
+ * line "lacks hugetlb" if too few are free.  When asked, it writes to a present
+ * page again, which must not need a new one.
  */
 #include "target.h"
 

@@ -1,6 +1,5 @@
 /*
- * A process that may do little: all but a few system calls kill it
- * (seccomp(2)).
+ * A process that most system calls kill (seccomp(2)).
  */
 #include "target.h"
 

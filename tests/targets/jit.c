@@ -1,7 +1,7 @@
 /*
- * A process that calls code which it made, as just-in-time compilers do: at
- * 0x200000000, 64 pages, is code that calls what waits; with memfd in memory
- * that has a name.
+ * A process that calls code which it made, like a just-in-time compiler: the 64
+ * pages at 0x200000000 have code that calls a function that waits.  With memfd
+ * they are those of a memfd.
  *
  *	jit [memfd]
  */

@@ -1,6 +1,5 @@
 /*
- * A hung process: a list of jobs whose last one leads back to the second, and
- * no job that ends.
+ * A hung process with a list of jobs: the last one links back to the second.
  */
 #include <stdio.h>
 #include <unistd.h>

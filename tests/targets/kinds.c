@@ -1,19 +1,19 @@
 /*
- * Processes of many kinds, each of which looks whether it still is what it
- * was: kinds LOG.  The lines are those of apart.h.  LOG.fifo, LOG.sock and
- * such are made beside the log.
+ * Processes of many kinds, each of which checks whether it is the same: kinds
+ * LOG.  The lines are those of apart.h.  LOG.fifo, LOG.shut and others are
+ * created next to the log.
  *
  *	memory		hidden pages, named shared memory, a heap
  *	stack		stacks that grow
  *	rights		another user, with groups, a capability and limits
  *	real		SCHED_FIFO; nice: a nice value
  *	vectors		all vector registers, while it sleeps
- *	gone		a deleted executable, which has a deleted file mapped
- *	fifo queues	what stands in a FIFO, and in sockets
- *	listener	names of sockets, who may use them, who has none more
- *	timers		timers of the processor's time; one that was not read
- *	table		a descriptor table with two processes
- *	stopped		stopped by a signal; counts once it goes on
+ *	gone		a deleted executable, which has mapped a deleted file
+ *	fifo queues	unread data in a FIFO, and in sockets
+ *	listener	sockets with names, owners and modes; a deleted name
+ *	timers		a CPU-time timer; a timerfd that is seldom read
+ *	table tabled	a descriptor table that two processes share
+ *	stopped		stopped by a signal; counts after SIGCONT
  */
 #include "kinds.h"
 
@@ -114,7 +114,7 @@ vectors_run(void)
 }
 
 /*
- * Copy the program to a file of its own.
+ * Copy the program to a file.
  */
 static void
 copy_self(const char *path)
@@ -132,7 +132,7 @@ copy_self(const char *path)
 }
 
 /*
- * In a program that is about to be nowhere: map a file that will be, too.
+ * In an executable that is about to be deleted: map a file, and delete both.
  */
 static void
 gone_run(const char *path)
@@ -202,8 +202,8 @@ address(struct sockaddr_un *a, const char *name, size_t len)
 }
 
 /*
- * Packets that stand at sockets: one that is bound, one of a pair, and one
- * whose other end is closed.
+ * Packets queued at sockets: a bound one, one of a pair, and one whose other
+ * end is closed.
  */
 static void
 queues_run(void)
@@ -257,7 +257,7 @@ listener(const char *name)
 }
 
 /*
- * Is there a socket that lets us in, and whose is it?
+ * Check that a socket accepts a connection, its mode, owner and timeout.
  */
 static long
 knock(int at, const char *name, mode_t mode, uid_t uid)
@@ -326,7 +326,7 @@ listener_run(void)
 }
 
 /*
- * A timer of the time of this process, and a timerfd that is never read.
+ * A CPU-time timer, and a timerfd that is read now and then.
  */
 static void
 timers_run(void)
@@ -346,7 +346,7 @@ timers_run(void)
 	    timerfd_settime(fd, 0, &often, NULL) == 0);
 	for (was = 0, n = 1;; n++) {
 		tick();
-		/* it is read now and then, and goes on */
+		/* 0 if it is not read, or is read and has expired */
 		ticks = n % 8 == 0 && read(fd, &ticks, 8) != 8;
 		tell("timers", n, timer_gettime(t, &i) != 0 ||
 		    i.it_value.tv_sec < 4000 || ticks != was);
@@ -364,7 +364,7 @@ table_child(void *arg)
 	end_with_parent();
 	for (n = 1;; n++) {
 		tick();
-		/* what one of them opens, the other one has */
+		/* opened here, and closed by the parent */
 		tell("tabled", n, dup2(logfile, shared_fd) == -1);
 	}
 	return 0;
@@ -381,7 +381,7 @@ table_run(void)
 	    NULL) != -1);
 	for (missed = 0, n = 1;; n++) {
 		tick();
-		/* closed here, and soon it is there again */
+		/* the child soon opens it again */
 		missed = close(shared_fd) == -1 ? missed + 1 : 0;
 		tell("table", n, missed > 5);
 	}

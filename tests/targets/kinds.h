@@ -1,6 +1,5 @@
 /*
- * How kinds finds out whether what it has of memory, registers and rights is
- * what it was.
+ * Checks of memory, registers and credentials for kinds.
  */
 #ifndef KINDS_H
 #define KINDS_H
@@ -24,8 +23,8 @@
 enum {
 	SEED_HIDDEN = 21, SEED_HEAP, SEED_NAMED, SEED_QUEUE, SEED_FIFO,
 	BIN_CAP = CAP_NET_BIND_SERVICE,
-	HEAP = (1 << 20) + 123,	/* by which brk is moved */
-	STANDS = 700		/* bytes that stand in a FIFO or a socket */
+	HEAP = (1 << 20) + 123,	/* bytes that brk moves */
+	STANDS = 700		/* unread bytes in a FIFO or a socket */
 };
 
 #ifndef PR_SET_VMA
@@ -44,8 +43,8 @@ memory(size_t len, int flags)
 }
 
 /*
- * Pages that may not be read, of which each second one has something; shared
- * memory with a name; and a heap that ends in the midst of a page.
+ * Pages that cannot be read, of which every other one has data; shared memory
+ * with a name; and a heap that ends within a page.
  */
 static char *hidden, *named, *heap;
 
@@ -83,7 +82,7 @@ memory_check(void)
 }
 
 /*
- * A stack that the kernel lets grow by a page each time, and the own one.
+ * Extend a stack by a page each time, and use this process's stack.
  */
 static inline long
 stack_check(uint64_t n)
@@ -110,7 +109,7 @@ stack_check(uint64_t n)
 }
 
 /*
- * What the kernel says of the rights and limits of who asks.
+ * Read the credentials and limits of this process from /proc.
  */
 static inline void
 rights_read(char text[4096])
@@ -136,7 +135,7 @@ rights_read(char text[4096])
 }
 
 /*
- * Another user, with groups, one capability, limits and a mask.
+ * Become another user, with groups, one capability, limits and a umask.
  */
 static inline void
 rights_lessen(void)
@@ -163,8 +162,8 @@ rights_lessen(void)
 }
 
 /*
- * Sleep with a pattern in all vector registers that the processor has: how
- * much of it was lost.
+ * Sleep with a pattern in vector and mask registers; return whether they
+ * changed.
  */
 static inline long
 vectors_check(uint64_t seed)

@@ -1,6 +1,6 @@
 /*
- * Memory that fork(2) does not copy, and a process that would notice a child
- * of its own: it handles SIGCHLD, and its waits find no one.
+ * Memory that fork(2) does not copy, in a process that would notice a child: it
+ * handles SIGCHLD, and its waits must find no child.
  */
 #include "target.h"
 
@@ -40,8 +40,8 @@ memory(const char *name, int flags, int advice, uint64_t seed)
 }
 
 /*
- * One page that is wiped, among so many mappings of a page each that they are
- * looked at together.
+ * One page that is wiped on fork, among many mappings of a page each, so that
+ * snap examines several at once.
  */
 static void
 wiped_among(void)
@@ -63,8 +63,8 @@ wiped_among(void)
 }
 
 /*
- * Guards and nothing else, in a mapping that is looked at by itself; on kernels
- * since Linux 6.13.
+ * Guards in a mapping without other pages, which fork(2) does not copy; Linux
+ * 6.13 and newer.
  */
 static void
 guards(void)
@@ -80,7 +80,7 @@ guards(void)
 }
 
 /*
- * One page at the end of a gigabyte, that fork(2) does not copy.
+ * One page at the end of a gigabyte that fork(2) does not copy.
  */
 static void
 last_of_many(const char *name, int advice, uint64_t seed)

@@ -1,5 +1,5 @@
 /*
- * A process whose first thread has ended while another lives.
+ * A process whose first thread has ended, while another one lives.
  */
 #include "target.h"
 

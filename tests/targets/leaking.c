@@ -1,15 +1,15 @@
 /*
- * What leaks, the same at each byte of its standard input: chunks of two sizes,
- * others in the arena of a thread, a descriptor and a mapping; and what does
- * not: chunks that are freed, some of them to fast bins, lists and caches of
- * threads.  Then it prints what mallinfo2(3) and malloc_info(3) tell:
+ * Leaks the same at each byte of its standard input: chunks of two sizes,
+ * others in the arena of a thread, a descriptor and a mapping.  Also frees
+ * chunks, which go to fast bins, lists and thread caches.  Then it prints the
+ * results of mallinfo2(3) and malloc_info(3):
  *
  *	mallinfo ARENA IN_USE FREE FAST_CHUNKS FREE_CHUNKS
  *	<malloc ...
  *	told N
  *
- * With the argument "damaged" it then writes over what is behind a chunk; with
- * "brk" others have a piece of the heap.
+ * With the argument "damaged" it then writes past the end of a chunk; with
+ * "brk" it also moves the break with sbrk(2).
  */
 #include "target.h"
 
@@ -19,14 +19,14 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-/* what leaks does not fit where something was freed */
+/* leaked chunks do not fit into freed ones */
 enum { SMALL = 1000, LARGE = 3000, OTHER = 520, KEPT = 40 };
 
 static sem_t begin, done;
 static void *volatile sink;
 
 /*
- * Have something of some size that nobody knows.
+ * Leak n chunks of this size.
  */
 static void
 leak(int n, size_t size)
@@ -40,7 +40,7 @@ leak(int n, size_t size)
 }
 
 /*
- * Free every other one of some, so that none has a free neighbour.
+ * Free every other chunk, so that no free chunk has a free neighbor.
  */
 static void
 churn(void *kept[KEPT], size_t size)
@@ -72,7 +72,7 @@ thread(void *arg)
 }
 
 /*
- * Tell what the C library knows of its heaps, which glibc does from 2.33 on.
+ * Print what the C library knows of its heaps; since glibc 2.33.
  */
 static void
 tell(int n)

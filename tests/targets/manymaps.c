@@ -1,6 +1,6 @@
 /*
- * 500 mappings: of neighbours one is readable and the next is not, so that
- * the kernel does not join them; each has one page in the middle.
+ * 500 mappings, by turns writable and read-only, so that the kernel does not
+ * merge them; each has one present page in the middle.
  */
 #include "target.h"
 

@@ -1,7 +1,7 @@
 /*
- * Memory that is put under userfaultfd(2), and taken from it, all the time; its
- * monitor is a thread of the same process, which fork(2) waits for.  Where that
- * is not allowed it prints "lacks monitor".
+ * Memory that is registered with userfaultfd(2) and unregistered all the time.
+ * The monitor is a thread of the same process, and fork(2) waits for it.  If
+ * that is not permitted, it prints "lacks monitor".
  */
 #include "target.h"
 
@@ -41,7 +41,7 @@ main(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		err(1, "mmap");
-	/* a neighbour of other permissions is never joined */
+	/* neighbors with other permissions never merge */
 	if (mprotect(p, PAGE, PROT_NONE) == -1 ||
 	    mprotect(p + 3 * PAGE, PAGE, PROT_NONE) == -1)
 		err(1, "mprotect");

@@ -1,9 +1,9 @@
 /*
- * Names that a terminal would obey, wherever a process can choose one: itself,
- * its argument, a memfd, a file that is mapped and open in the directory which
- * is argv[1], the same deleted, its current directory there, a fifo, sockets.
- * Controls as bytes, C1 as UTF-8 and as bytes, what turns the direction of
- * writing.
+ * Names with terminal escapes, wherever a process can choose a name: its own,
+ * a child's, a memfd, files that are open and mapped in the directory argv[1],
+ * the same deleted, FIFOs, sockets, its current directory.  They contain
+ * control characters, C1 controls as UTF-8 and as bytes, and characters that
+ * change the direction of text.
  */
 #include "target.h"
 

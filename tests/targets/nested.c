@@ -1,6 +1,6 @@
 /*
- * A process with four threads that wait, whose parent, session and process
- * group are three others: a child of a child.
+ * A process with four threads that wait.  Its parent leads its session, and is
+ * a child of the first process; it leads its own process group.
  */
 #include "target.h"
 
@@ -19,7 +19,7 @@ run(void *arg)
 }
 
 /*
- * Wait for a child, and end as it ends.
+ * Fork; the parent waits for the child, and then for ever.
  */
 static void
 fork_wait(void)
@@ -33,7 +33,7 @@ fork_wait(void)
 		return;
 	while (waitpid(pid, &status, 0) == -1)
 		continue;
-	/* what it leaves behind is looked at through us */
+	/* stay: tests look at its files through this process */
 	run(NULL);
 }
 

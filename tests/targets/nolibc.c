@@ -1,10 +1,9 @@
 /*
- * A process of x86-64 without a library, whose code has little of what other
- * processes have: no syscall with a ret behind it, and no pop of %rax with one.
- * What it has is that to which handlers of signals return.  It computes
- * with many registers and sees whether one of them changes, until it can read
- * its standard input, and reports.  Built with -static -nostdlib
- * -ffreestanding.
+ * An x86-64 process without libraries, whose code lacks gadgets of other
+ * programs: a syscall before a ret, and a pop %rax before a ret.  It has the
+ * code to which signal handlers return.  It computes with many registers and
+ * checks them until it can read its standard input, and reports.  Built with
+ * -static -nostdlib -ffreestanding.
  */
 enum {
 	SYS_WRITE = 1, SYS_POLL = 7, SYS_RT_SIGACTION = 13,
@@ -69,7 +68,7 @@ say(const char *s)
 }
 
 /*
- * Do registers change that nothing changes?
+ * Return whether registers change that this code does not change.
  */
 static int
 changed(void)

@@ -1,5 +1,5 @@
 /*
- * A process with the name of its argument.
+ * A process that is named by its argument.
  */
 #include "target.h"
 

@@ -1,7 +1,6 @@
 /*
- * Run a command as if the kernel were older: older COMMAND [ARG ...].  It has
- * no PAGEMAP_SCAN (Linux 6.7) and no PROCMAP_QUERY (6.11); nothing else of it
- * is another.
+ * Run a command as if the kernel were older: older COMMAND [ARG ...].  Only
+ * PAGEMAP_SCAN (Linux 6.7) and PROCMAP_QUERY (6.11) are missing.
  */
 #include "target.h"
 
@@ -20,7 +19,7 @@
 	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
 enum {
-	SCAN = 0xc0606610,	/* of linux/fs.h */
+	SCAN = 0xc0606610,	/* in linux/fs.h */
 	QUERY = 0xc0686611
 };
 

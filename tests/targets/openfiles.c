@@ -1,23 +1,22 @@
 /*
- * One open file of each kind, some shared with children, and memory of its
- * own and of files.  It prints what a record must tell of them, from its own
- * system calls; afterwards it reads all that waits, and finds every byte.
+ * One open file of each kind, some shared with children, and memory of its own
+ * and of files.  It prints what a record must contain, from its own system
+ * calls; afterwards it reads all queues, and must find every byte.
  *
- *	fd FD KEY VALUE...	a line of the file that FD leads to
- *	whole FD		the file has no why
- *	why FD			it has one
+ *	fd FD KEY VALUE...	a line of the file of descriptor FD
+ *	whole FD		the file has no line "why"
  *	same FD FD PID		FD and the FD of PID are one open file
- *	differ FD FD		they are not
- *	target FD N EVENTS DATA FD2 PID	of the epoll set FD; FD2 is of PID, or
- *				-1: nobody has it any more
+ *	differ FD FD		they are two
+ *	target FD N EVENTS DATA FD2 PID	of epoll set FD; FD2 is the descriptor
+ *				in PID, -1 if none is left
  *	bytes NAME HEX		a file of the record
  *	none NAME		there is no such file
- *	count N			descriptors
- *	shares WHAT PID		what clone(2) shares
+ *	count N			number of descriptors
+ *	shares WHAT PID		shared with PID by clone(2)
  *	carried DEV INO SIZE SEED AT	an embedded file, all zero but for a
  *				page of the pattern at AT
- *	own ADDR LEN		pages of its own
- *	foreign ADDR LEN	pages that are not
+ *	own ADDR LEN		private pages
+ *	foreign ADDR LEN	other pages, or none
  */
 #include "target.h"
 
@@ -43,7 +42,7 @@
 #include <stddef.h>
 
 #ifdef __aarch64__
-enum { LARGE = 0400000 };	/* O_LARGEFILE of its kernel */
+enum { LARGE = 0400000 };	/* O_LARGEFILE of the kernel */
 #else
 enum { LARGE = 0100000 };
 #endif
@@ -81,12 +80,12 @@ inode(int fd)
 }
 
 /*
- * What fcntl(2) and fstat(2) tell of any descriptor.
+ * Print type and flags of any descriptor.
  */
 static void
 common(int fd, const char *type)
 {
-	/* the kernel has this flag where C does not show it */
+	/* the kernel sets O_LARGEFILE, which is 0 in C */
 	int large = strcmp(type, "reg") == 0 || strcmp(type, "dir") == 0 ||
 	    strcmp(type, "chr") == 0 || strcmp(type, "fifo") == 0 ||
 	    strcmp(type, "memfd") == 0 ? LARGE : 0;
@@ -115,7 +114,7 @@ named(int fd, const char *type, const char *path)
 }
 
 /*
- * An object of three pages and a bit with one page of a pattern.
+ * Give a file three pages and 100 bytes, with a pattern in the second page.
  */
 static void
 content(int fd, unsigned int seed)
@@ -192,7 +191,6 @@ open_files(const char *dir)
 	fd = must(open("/dev/null", O_RDWR), "/dev/null");
 	named(fd, "chr", "/dev/null");
 	printf("whole %d\n", fd);
-	/* one that stays as it is */
 	must(mkdir("sub", 0755), "mkdir");
 	fd = must(open("sub", O_RDONLY | O_DIRECTORY), "sub");
 	snprintf(path, sizeof path, "%s/sub", dir);
@@ -214,8 +212,8 @@ open_files(const char *dir)
 }
 
 /*
- * Does the kernel tell that of a descriptor?  Of semaphores it does since
- * Linux 6.5.
+ * Return whether fdinfo of a descriptor has key.  Since Linux 6.5 it shows
+ * semaphores.
  */
 static int
 info_has(int fd, const char *key)
@@ -268,7 +266,7 @@ open_events(pid_t *child)
 	must(epoll_ctl(ep, EPOLL_CTL_ADD, event, &ev), "epoll_ctl");
 	printf("target %d %d 18 123456789abcdef0 %d %d\n", ep, event, event,
 	    getpid());
-	/* one that only a child keeps, while its number is another file's */
+	/* open only in a child; another file gets its number */
 	gone = must(eventfd(1, 0), "eventfd");
 	must(epoll_ctl(ep, EPOLL_CTL_ADD, gone, &ev), "epoll_ctl");
 	fflush(stdout);
@@ -339,7 +337,7 @@ open_sockets(void)
 	struct iovec v = { &byte, 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
 	    .msg_control = control, .msg_controllen = sizeof control };
-	char name[32];		/* abstract: another test may run this, too */
+	char name[32];		/* abstract; unique, as tests run at once */
 	int fd, len;
 
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, stream), "stream");
@@ -443,7 +441,7 @@ count_fds(void)
 }
 
 /*
- * Read what must be there, and nothing else.
+ * Check that a read returns exactly this.
  */
 static void
 expect(int fd, const char *want, size_t n)
@@ -456,7 +454,7 @@ expect(int fd, const char *want, size_t n)
 }
 
 /*
- * The socket still looks at its first packet, however often.
+ * Check that the socket still peeks at its first packet, repeatedly.
  */
 static void
 expect_peek(int fd, const char *want, size_t n)

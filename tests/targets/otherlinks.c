@@ -1,14 +1,13 @@
 /*
- * A process with open files whose names are deleted and that have others:
- * otherlinks LOG.  Each line, in the form of apart.h, tells of one whether
- * what is written to it is read by its other name, and whether it has as many
- * names as before.
+ * A process with open files whose names are deleted, but which have other
+ * names: otherlinks LOG.  A line of apart.h for each says whether data written
+ * to it can be read by its other name, and its link count is the same.
  *
- *	beside below above	where that is, seen from the old one
- *	tmpfile			there never was an old one
- *	literal			nothing is deleted: its name says so
- *	removed			the directory of the old one is gone
- *	mapped			shared memory, too
+ *	beside below above	where the other name is, seen from the old one
+ *	tmpfile			there never was an old name
+ *	literal			not deleted: its name ends in " (deleted)"
+ *	removed			the directory of the old name is removed
+ *	mapped			also mapped shared
  */
 #include "apart.h"
 
@@ -20,7 +19,7 @@
 
 static struct file {
 	const char	*name;
-	const char	*was;	/* below LOG.d; NULL: nowhere */
+	const char	*was;	/* old name below LOG.d, or NULL */
 	const char	*is;
 	char		 path[PATH_MAX];
 	int		 fd;

@@ -1,13 +1,13 @@
 /*
- * A process with a thread that has something of its own, or children that
- * would: ownthread WHAT ...
+ * A process with a thread that does not share everything with the process, or
+ * whose children would be in another namespace: ownthread WHAT
  *
- *	files fs	descriptors, a current directory
- *	net uts		a namespace
- *	nobody		credentials and no_new_privs, which threads may have
- *	time pid	a namespace for the children of the process
+ *	files fs	the thread has its own descriptors; current directory
+ *	net uts		it has its own namespace
+ *	nobody		it has its own credentials and no_new_privs
+ *	time pid	the namespace for children of the process
  *
- * It reports what has got lost of it.
+ * It reports whether the thread has lost its credentials.
  */
 #include "target.h"
 
@@ -59,7 +59,7 @@ own_begin(const char *what)
 			must(unshare(apart[i].flag), what);
 	if (strcmp(what, "nobody") == 0) {
 		must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), what);
-		/* the C library would set those of all threads */
+		/* setresuid(3) would change all threads */
 		must((int)syscall(SYS_setresuid, 65534, 65534, 65534), what);
 	}
 }
@@ -92,7 +92,7 @@ main(int argc, char **argv)
 		own_begin(argv[1]);
 	pthread_barrier_init(&begun, NULL, 2);
 	pthread_barrier_init(&ended, NULL, 2);
-	/* no threads where there is no common time for them */
+	/* clone(2) refuses threads then */
 	if (strcmp(argv[1], "time") == 0 || strcmp(argv[1], "pid") == 0) {
 		ready_await();
 		return 0;

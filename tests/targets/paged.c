@@ -1,8 +1,8 @@
 /*
- * Memory that the kernel wrote to swap, and memory of which it notes whether it
- * was written to (soft-dirty; pagemap of proc(5)): half of it was since.  What
- * is not to be had is left out, with a line "lacks NAME".  It reports how many
- * pages were brought back, and of how many that note has changed.
+ * Memory that the kernel moved to swap, and memory whose soft-dirty bits
+ * (pagemap in proc(5)) are set for every other page.  It prints "lacks NAME"
+ * for what the kernel does not have.  It reports how many pages came back from
+ * swap, and how many soft-dirty bits changed.
  */
 #include "target.h"
 
@@ -14,7 +14,7 @@
 
 enum { PAGES = 1024 };
 
-#define SWAPPED		((uint64_t)1 << 62)	/* of an entry in pagemap */
+#define SWAPPED		((uint64_t)1 << 62)	/* bits of a pagemap entry */
 #define SOFT_DIRTY	((uint64_t)1 << 55)
 
 static char *out, *noted;		/* PAGES each */
@@ -52,7 +52,7 @@ memory(const char *name, uint64_t seed)
 {
 	char *p;
 
-	/* its neighbours are no mappings of the same kind */
+	/* surrounded by other mappings, so that it never merges */
 	p = mmap(NULL, (PAGES + 2) * PAGE, PROT_NONE, MAP_PRIVATE |
 	    MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED || mprotect(p + PAGE, PAGES * PAGE, PROT_READ |
@@ -65,8 +65,8 @@ memory(const char *name, uint64_t seed)
 }
 
 /*
- * Have the kernel forget what was written to, and write to every other page
- * what it has already.
+ * Clear the soft-dirty bits, and write to every other page the value that it
+ * has.
  */
 static void
 note(void)
@@ -97,7 +97,7 @@ main(void)
 	noted = memory("noted", 1);
 	out = memory("out", 2);
 	note();
-	/* what is under way in another processor is left out for now */
+	/* pages in use by another processor are skipped at first */
 	for (n = i = 0; n < PAGES && i < timeout(1000); i++) {
 		if (madvise(out, PAGES * PAGE, MADV_PAGEOUT) == -1)
 			break;

@@ -1,12 +1,13 @@
 /*
- * Pages of every sort: pages FILE COMMON.  It forks a child that has COMMON
- * pages with it, then maps the others, and tells what is in each mapping:
+ * Pages of all kinds: pages FILE COMMON.  It forks a child with which it shares
+ * COMMON pages, then maps the others, and prints the size of each kind in a
+ * mapping:
  *
  *	child PID
  *	expect NAME ADDR RSS SHARED ZERO GUARD THP	in kilobytes
  *
- * For each byte that it reads it touches WINDOW pages, of which it says
- * "touched", until it reads q.
+ * For each byte that it reads it touches WINDOW pages and prints "touched",
+ * until it reads q.
  */
 #include "target.h"
 
@@ -24,7 +25,7 @@ enum {
 };
 
 /*
- * Map memory that is joined with no other mapping.
+ * Map memory that does not merge with other mappings.
  */
 static char *
 new(size_t n, size_t align, int flags, int fd)
@@ -43,7 +44,7 @@ new(size_t n, size_t align, int flags, int fd)
 }
 
 /*
- * Of pages that are not joined, be they wanted everywhere
+ * Map small pages, even if transparent huge pages are the default
  * (/sys/kernel/mm/transparent_hugepage/enabled).
  */
 static char *
@@ -131,7 +132,7 @@ small(const char *path)
 	p = new(16 * PAGE, PAGE, MAP_PRIVATE, fd);
 	(void)look(p, 16);
 	touch(p, 3);
-	/* 13 of them are mapped below, too */
+	/* 13 of them are also in the next mapping */
 	expect("file", p, 16, 13, 0, 0, 0);
 	p = new(16 * PAGE, PAGE, MAP_SHARED, fd);
 	(void)look(p, 16);
@@ -144,14 +145,14 @@ small(const char *path)
 	for (i = 0; i < SPARSE; i += 2)
 		(void)look(p + i * PAGE, 1);
 	expect("sparse-zero", p, 0, 0, SPARSE / 2, 0, 0);
-	/* none of it, between others */
+	/* an empty mapping between others */
 	(void)new(tera(), PAGE, MAP_PRIVATE | MAP_ANONYMOUS |
 	    MAP_NORESERVE, -1);
 }
 
 /*
- * A child that has less of three huge pages than its parent: it wrote to the
- * first page of one, unmapped half of another, and a little of the last.
+ * Fork a child that lacks parts of its parent's three huge pages: it writes to
+ * the first page of one, unmaps half of another, and a page of the last.
  */
 static pid_t
 forked(void)
@@ -200,7 +201,7 @@ main(int argc, char *argv[])
 	huge();
 	p = anon(2 * WINDOW);
 	touch(p, 2 * WINDOW);
-	/* the processor forgets what it knows of these pages */
+	/* flush the TLB entries of these pages */
 	if (mprotect(p, 2 * WINDOW * PAGE, PROT_READ) == -1 ||
 	    mprotect(p, 2 * WINDOW * PAGE, PROT_READ | PROT_WRITE) == -1)
 		err(1, "mprotect");

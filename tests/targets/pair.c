@@ -1,6 +1,6 @@
 /*
- * Two threads that wait in system calls which nothing ends, and see whether
- * one comes back.
+ * Two threads that wait in system calls which never return by themselves, and
+ * count returns.
  */
 #include "target.h"
 
@@ -22,7 +22,7 @@ wait_thread(void *arg)
 	for (;;) {
 		rc = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL,
 		    NULL, 0);
-		/* what is tolerated of who is killed in the middle */
+		/* EINTR is tolerated: snap may be killed */
 		if (rc != -1 || errno != EINTR)
 			returned++;
 	}

@@ -1,14 +1,13 @@
 /*
- * A process whose signals wait: pending [LOG] cont|stop.  All that can be
- * blocked are, in its two threads, and each signal waits once for the process
- * and once for either thread, from 32 on twice, with an origin (si_code) that
- * changes from one to the next.  A stop signal ends the waiting of SIGCONT and
- * SIGCONT that of stop signals, so that it is the one or the others.  When
- * asked, the signals are taken, and are those that were sent.
+ * A process with pending signals: pending [LOG] cont|stop.  Its two threads
+ * block all signals.  Each signal is pending once for the process and once for
+ * each thread, from 32 on twice, with different origins (si_code).  A stop
+ * signal discards SIGCONT, and SIGCONT stop signals, so the argument says which
+ * are sent.  When asked, it takes the signals, and compares them.
  *
- * With a log it counts in there, and as wrong which of them wait no more.
- * What criu loses, SIGTRAP, and SIGCHLD for the second thread, is among them
- * then only if it is asked for, and alone: trap, chld.
+ * With a log it counts there, and WRONG is the number of signals that are no
+ * longer pending.  SIGTRAP, and SIGCHLD for the second thread, which criu
+ * loses, are then sent only with the arguments trap and chld, and alone.
  */
 #include "apart.h"
 
@@ -19,7 +18,7 @@
 
 enum { NSIG_ = 64, FIRST_RT = 32, KINDS = 3, MOST = 512 };
 
-/* the first have a value with them, and can be sent to another thread */
+/* the first have a value, and can be sent to another thread */
 static const int code[] = {
 	SI_QUEUE, SI_MESGQ, SI_ASYNCIO, SI_USER, SI_TKILL, SI_KERNEL
 };
@@ -29,7 +28,7 @@ enum { NVALUE = 3, NCODE = sizeof code / sizeof *code };
 static siginfo_t sent[MOST];
 static bool taken[MOST];
 static size_t nsent;
-static pid_t tid[KINDS];	/* of the threads; 0: the process */
+static pid_t tid[KINDS];	/* of each kind; 0: the process */
 static pthread_barrier_t barrier;
 static long foreign;
 
@@ -76,7 +75,7 @@ signal_send(int sig, size_t kind)
 }
 
 /*
- * Take what waits for the thread that calls this, and for the process.
+ * Take the pending signals of the calling thread and of the process.
  */
 static void
 signals_take(void)
@@ -107,7 +106,7 @@ signals_take(void)
 }
 
 /*
- * Block all, those too that the C library keeps for itself.
+ * Block all signals, also those that the C library uses itself.
  */
 static void
 signals_block(void)
@@ -126,7 +125,7 @@ run(void *arg)
 	signals_block();
 	tid[2] = gettid();
 	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);	/* it is asked */
+	pthread_barrier_wait(&barrier);	/* main() was asked */
 	signals_take();
 	return NULL;
 }

@@ -1,18 +1,19 @@
 /*
- * UNIX sockets in which all kinds of things wait, and some in which nothing
- * can.  It prints "socket NAME INODE" of each; afterwards it reads what
- * waits, and finds all of it.
+ * UNIX sockets with all kinds of queued data, and some that have none.  It
+ * prints "socket NAME INODE" for each; afterwards it reads the queues, and must
+ * find everything.
  *
  *	ended		packets and the end of the connection
- *	over		the end, and nothing else
+ *	over		only the end
  *	first		an empty packet, then another
  *	long		thousands of packets
- *	broken		an error, for its other end was closed unread
+ *	broken		an error: its other end was closed with unread data
  *	rights		bytes, two descriptors, bytes: a stream
- *	nested		a socket that only waits there, in which a pipe waits
- *	sent		packets with the credentials of who sent them
+ *	nested		a socket that is only in this queue, and has a pipe in
+ *			its queue
+ *	sent		packets with the credentials of the sender
  *	lone		nothing: SOCK_SEQPACKET, not connected
- *	listener	nothing: SOCK_SEQPACKET, that listens
+ *	listener	nothing: SOCK_SEQPACKET, listening
  */
 #include "target.h"
 
@@ -51,7 +52,7 @@ put(int fd, const char *text)
 }
 
 /*
- * What comes next, without waiting, is this.
+ * Check that a read, without waiting, returns this.
  */
 static void
 expect(int fd, const char *want)
@@ -64,7 +65,7 @@ expect(int fd, const char *want)
 }
 
 /*
- * What comes next is an error.
+ * Check that a read fails with this error.
  */
 static void
 expect_error(int fd, int want)
@@ -94,7 +95,7 @@ rights_put(int fd, const int both[2])
 }
 
 /*
- * Receive that, and set both to the descriptors.
+ * Receive want and two descriptors, in both.
  */
 static void
 rights_get(int fd, const char *want, int both[2])
@@ -114,7 +115,7 @@ rights_get(int fd, const char *want, int both[2])
 }
 
 /*
- * Have a socket wait in another, and a pipe in that, that nobody has else.
+ * Queue a socket in another one, and a pipe in that; close both here.
  */
 static void
 nested_put(int fd)
@@ -143,7 +144,7 @@ nested_get(int fd)
 	lost += read(pipes[0], buf, sizeof buf) != 4 ||
 	    strcmp(buf, "deep") != 0;
 	close(pipes[1]);
-	/* this end had been had by nobody else, so that there is no more */
+	/* no other process had the write end: end of file */
 	lost += read(pipes[0], buf, sizeof buf) != 0;
 }
 

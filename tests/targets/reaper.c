@@ -1,8 +1,8 @@
 /*
- * A program whose children come and go, one at a time, and which counts what
- * it hears of them: one SIGCHLD each, that tells of this child; one status by
- * wait, waitpid or waitid, by turns; and then, that there are no children.
- * reaper x has one child more, which stays, and a thread that waits for it.
+ * A program that has one child after another, and counts for each: one SIGCHLD,
+ * with its process ID; one status from wait, waitpid or waitid, in turn; and
+ * then no other child.  reaper x has one child more, which stays, and a thread
+ * that waits for it.
  */
 #include "target.h"
 
@@ -32,7 +32,7 @@ on_chld(int sig, siginfo_t *si, void *context)
 }
 
 /*
- * Wait for a child in one of the ways; its exit code, or -1.
+ * Wait for a child in one of four ways; return its exit status, or -1.
  */
 static int
 reap(pid_t pid, long how)
@@ -46,7 +46,7 @@ reap(pid_t pid, long how)
 			return -1;
 		return si.si_pid == pid ? si.si_status : -1;
 	}
-	/* with a child that stays, ask for this one by its number */
+	/* with a child that stays, wait for this one only */
 	if (how % 4 == 0 && keeps == 0)
 		got = wait(&status);
 	else
@@ -56,7 +56,7 @@ reap(pid_t pid, long how)
 }
 
 /*
- * There is nobody else.
+ * Check that there is no other child to wait for.
  */
 static void
 nobody(void)
@@ -133,7 +133,7 @@ main(int argc, char *argv[])
 	}
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	/* the thread that has the children waits for their signals */
+	/* only reaper() unblocks it, in sigsuspend(2) */
 	(void)pthread_sigmask(SIG_BLOCK, &chld, NULL);
 	if (keeps != 0 && pthread_create(&k, NULL, keeper, NULL) != 0)
 		errx(1, "no thread");

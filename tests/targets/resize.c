@@ -1,6 +1,6 @@
 /*
- * Shared memory that is emptied again and again, and is as it was some
- * moments later: while the word is 1, all of it is there.
+ * Shared memory that is truncated again and again, and soon restored: while the
+ * word is 1, all of it is there.
  */
 #include "target.h"
 

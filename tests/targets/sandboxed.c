@@ -1,6 +1,6 @@
 /*
- * A process that may make but few system calls: it is killed by any other
- * (seccomp(2), mode 2), or, with an argument, has mode 1.
+ * A process that most system calls kill (seccomp(2), filter mode); with an
+ * argument, it is in strict mode.
  */
 #include "target.h"
 

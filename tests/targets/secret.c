@@ -1,5 +1,5 @@
 /*
- * A process that may not be dumped, so that its owner cannot look at it.
+ * A process that is not dumpable, so that its user cannot read it.
  */
 #include "target.h"
 

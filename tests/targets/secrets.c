@@ -1,7 +1,7 @@
 /*
- * Memory that a program wants to keep out of dumps, private and shared, and
- * some that it does not care about.  Each has MARK: and a word in it, which
- * stand nowhere else, with a child that has all of it, too.
+ * Memory that a program excludes from dumps, private and shared, and other
+ * memory.  Each has "MARK:" and a word in it, which are nowhere else but in the
+ * memory of a child.
  */
 #include "target.h"
 
@@ -12,7 +12,7 @@
 
 enum { PAGES = 8 };
 
-static volatile char one = 1;	/* the compiler must not do it beforehand */
+static volatile char one = 1;	/* or the compiler would compute marks */
 
 static void
 mark(char *p, const char *word)
@@ -43,7 +43,7 @@ memory(const char *word, int flags, bool dump)
 }
 
 /*
- * A file in memory, mapped privately and to be read only.
+ * A memfd, mapped privately and read-only.
  */
 static void
 sealed(void)

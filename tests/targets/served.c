@@ -1,22 +1,20 @@
 /*
- * A process with a mapped file of a FUSE file system that a child of its own
- * serves, mounted in a mount namespace of its own on the directory that is
- * the first argument.  The file has the pattern of seed 1, and in front, with
- * ELF, the four bytes of an ELF file.
+ * A process with a mapped file of a FUSE file system, which a child of it
+ * serves, mounted on DIR in a mount namespace of its own.  The file has the
+ * pattern of seed 1; with ELF it begins with the magic number of ELF.
  *
  *	served DIR [ELF] [touch] [args] [passed] [dir] [hang] [exec]
  *	    [queue | pipe | epoll | tcp]
  *
- * touch: all but the last page is present, and the second modified; args: the
- * process says that its arguments are in the last page (prctl(2),
- * PR_SET_MM_MAP), which is not present; passed: a descriptor of the file waits
- * in a socket; dir: a directory is open that is deleted; hang: once the target
- * is ready, no request is answered any more, but for FORGET, which has no
- * answer; exec: only those to read are not, and the process is inside execve(2)
- * of the file until the server is killed.  The last four do hang, and a thread
- * has a lock of the kernel while it waits for the last page but one: that of a
- * UNIX socket from which it receives, of a pipe from which it reads, of an
- * epoll set, or of a TCP connection to which it sends.
+ * touch: all pages but the last are present, and the second is modified; args:
+ * the process's arguments are in the last page (prctl(2), PR_SET_MM_MAP), which
+ * is not present; passed: a descriptor of the file is queued in a socket; dir:
+ * a deleted directory is open; hang: once the target is ready, requests are no
+ * longer answered, except FORGET, which has no answer; exec: only reads are not
+ * answered, and the process stays in execve(2) of the file until the server is
+ * killed.  The last four imply hang, and a thread holds a lock of the kernel
+ * while it waits for the last page but one: of a UNIX socket or a pipe that it
+ * reads, of an epoll set, or of a TCP connection to which it sends.
  */
 #include "target.h"
 
@@ -128,9 +126,8 @@ serve(int dev, const char *buf)
 }
 
 /*
- * Serve until a byte arrives or the end of the pipe, then never answer again,
- * or with exec, no request to read, but write a byte to asked when the file is
- * to be read.
+ * Serve until stop has a byte or end of file; then answer no more, or with exec
+ * all but reads, and write a byte to asked for each read.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop, int asked)
@@ -152,7 +149,7 @@ server_main(int dev, int stop, int asked)
 			exit(0);
 		if (p[0].revents == 0)
 			continue;
-		/* for what is read and not answered, who asks sleeps in D */
+		/* a caller sleeps in state D until its request is answered */
 		if (read(dev, buf, sizeof buf) == -1) {
 			if (errno == ENODEV)
 				exit(0);
@@ -166,7 +163,7 @@ server_main(int dev, int stop, int asked)
 }
 
 /*
- * Have the kernel look for the arguments somewhere else.
+ * Tell the kernel that the arguments are in the page at p.
  */
 static void
 args_move(const char *p)
@@ -199,8 +196,8 @@ args_move(const char *p)
 }
 
 /*
- * Mount and serve: what ends the answers, and *asked, which tells of reads
- * afterwards.
+ * Mount DIR and fork the server.  Return the pipe that stops its answers, and
+ * in asked the pipe that has a byte for each later read.
  */
 static int
 server_begin(const char *dir, int *asked)
@@ -234,7 +231,7 @@ server_begin(const char *dir, int *asked)
 }
 
 /*
- * Send the file of a path to ourselves.
+ * Send a descriptor of the file to this process.
  */
 static void
 pass(const char *path)
@@ -261,7 +258,7 @@ pass(const char *path)
 }
 
 /*
- * Have open a directory that is deleted.
+ * Open a directory and delete it.
  */
 static void
 deleted_open(const char *mount)
@@ -273,14 +270,14 @@ deleted_open(const char *mount)
 		err(1, "%s", path);
 }
 
-struct locking {		/* what a thread does */
+struct locking {		/* of the locking thread */
 	const char	*how;
 	char		*page;
 	int		 fd[2];
 };
 
 /*
- * Connect with ourselves.
+ * Make a TCP connection within this process.
  */
 static void
 connection(int fd[2])
@@ -301,7 +298,7 @@ connection(int fd[2])
 }
 
 /*
- * Have what is to be locked.
+ * Create the file that the thread locks.
  */
 static void
 locking_begin(struct locking *k)

@@ -1,7 +1,6 @@
 /*
- * Shared memory of each kind: of its pages the first and the sixth are
- * touched by this process, the second and the fourth only by a child that
- * is gone, the others by no one.
+ * Shared memory of each kind: this process has touched its first and sixth
+ * page, a child that has ended the second and fourth, nobody the others.
  */
 #include "target.h"
 

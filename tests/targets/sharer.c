@@ -1,7 +1,7 @@
 /*
- * A process that is not a thread, and yet has the memory of its parent:
- * clone(2) with CLONE_VM.  It goes on in that memory all the time.  With an
- * argument, it is a copy, with memory of its own.
+ * A process that shares the memory of its parent but is not a thread: clone(2)
+ * with CLONE_VM.  It changes that memory all the time.  With an argument, it is
+ * a copy, with its own memory.
  */
 #include "target.h"
 

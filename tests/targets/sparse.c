@@ -1,5 +1,5 @@
 /*
- * A terabyte reserved with 100 pages touched, and another that cannot be.
+ * A terabyte with 100 pages touched, and another one that is inaccessible.
  */
 #include "target.h"
 

@@ -1,6 +1,5 @@
 /*
- * A thread that computes with all registers it has, and sees when one of
- * them is not what it was.
+ * A function that fills all registers of a thread and checks them.
  */
 #ifndef SPIN_H
 #define SPIN_H
@@ -23,9 +22,9 @@ struct spin {			/* what registers hold */
 };
 
 /*
- * Use the tiles of AMX once, and release them, so that the kernel has room for
- * them from then on.  Return false where there are none, or none may be had
- * (Linux, Documentation/arch/x86/xstate.rst).
+ * Use the tiles of AMX once and release them, so that the kernel has their
+ * state from then on.  Return false if there are none, or they are not
+ * permitted (Linux, Documentation/arch/x86/xstate.rst).
  */
 static inline bool
 tiles_use(void)
@@ -41,7 +40,7 @@ tiles_use(void)
 }
 
 /*
- * Fill the registers, spin for n rounds, and see: how many differ.
+ * Fill the registers, spin for n rounds, and return how many registers differ.
  */
 static long
 spin(uint64_t n)
@@ -132,8 +131,8 @@ struct spin {			/* what registers hold */
 };
 
 /*
- * Have vectors be as long as they can be, so that they are more than a signal
- * frame begins with room for.  Return false where they are not (Linux,
+ * Set the longest vectors, so that their state exceeds the initial signal
+ * frame.  Return false if they are not longer than that (Linux,
  * Documentation/arch/arm64/sve.rst).
  */
 static inline bool
@@ -147,8 +146,8 @@ tiles_use(void)
 }
 
 /*
- * Fill the registers, with SVE all of their vectors, spin for n rounds, and
- * see: how many bytes differ.
+ * Fill the registers, with SVE whole vectors, spin for n rounds, and return how
+ * many bytes differ.
  */
 static long
 spin(uint64_t n)

@@ -1,12 +1,12 @@
 /*
- * Stacks that are to be told: stacks KIND.
+ * Stacks to be printed: stacks KIND.
  *
- *	threads	65 threads: 60 that wait for work, one that has a mutex, two
- *		that wait for it, one that is joined, and the first
- *	signal	in a handler of a signal, on a stack of its own
+ *	threads	65 threads: 60 wait for work, one holds a mutex, two wait for
+ *		it, one is joined, and the first
+ *	signal	in a signal handler, on an alternate stack
  *	leaf	in a function that calls none, without a frame pointer
  *	first	at the first instruction of a function
- *	vdso	in the code that the kernel maps, most of the time
+ *	vdso	in the vDSO, most of the time
  *	nowhere	at address 0, called by mistake
  */
 #include "target.h"
@@ -96,7 +96,7 @@ wait_inlined(void)
 }
 
 /*
- * The local variable looks like a struct ucontext of amd64, but it is behind
+ * The local variable looks like a struct ucontext of amd64, but it is beyond
  * the end of the stack that it names.
  */
 static void

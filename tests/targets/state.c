@@ -1,9 +1,9 @@
 /*
- * What a process has that only itself can tell: signal actions, alternate
- * stacks, timers and more.  It asks the kernel itself, without the C library,
- * and prints lines "record FILE LINE" of what a record must say of it, and
- * "thread TID" before those of another thread.  Afterwards all must still be
- * so, and its mappings the same.
+ * State that only the process itself can read: signal actions, alternate
+ * stacks, timers and more.  It makes the system calls directly, and prints a
+ * line "record FILE LINE" for each line that a record must have, and "thread
+ * TID" before those of another thread.  Afterwards its state and its mappings
+ * must be the same.
  */
 #include "target.h"
 
@@ -173,7 +173,7 @@ other(void *arg)
 }
 
 /*
- * All that is told of the process, and its mappings.
+ * Write the state of the process and its mappings to buf.
  */
 static size_t
 look(char *buf, size_t size)

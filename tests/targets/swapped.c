@@ -1,10 +1,10 @@
 /*
- * A process whose file is mapped many times, and whose name leads to a fifo
- * every other moment, for a child swaps the two all the time:
+ * A process with a file that is mapped many times, and whose name refers to a
+ * FIFO half of the time: a child exchanges the two all the time:
  *
  *	swapped DIR
  *
- * It reports how often someone opened or closed the fifo.
+ * It reports how often another process opened or closed the FIFO.
  */
 #include "target.h"
 
@@ -20,7 +20,7 @@
 enum { MAPPED = 1000 };
 
 /*
- * Map a page of a file again and again, each time apart.
+ * Map a page of a file many times; the mappings do not merge.
  */
 static void
 file_map(const char *path)

@@ -1,13 +1,13 @@
 /*
- * A program that never stops writing: sweep MEGABYTES.  Pass after pass it
- * writes the number of the pass into each page, in order, so that at any one
- * instant all pages have the same number, or the first ones have the next.
- * It prints, before "ready",
+ * A program that writes all the time: sweep MEGABYTES.  In each pass it writes
+ * the number of the pass to each page, in order, so that at any instant all
+ * pages have the same number, or the first ones have the next number.  Before
+ * "ready" it prints
  *
  *	sweep ADDR LEN
  *
- * and a thread looks at the clock all the time; when asked with "g" it prints
- * the longest time between two looks, in microseconds, and begins anew:
+ * A thread reads the clock all the time.  At each "g" it prints the longest
+ * time between two readings, in microseconds, and resets it:
  *
  *	gap MICROSECONDS PASSES
  */
@@ -22,7 +22,7 @@
 
 struct page {
 	_Atomic uint64_t pass;
-	uint64_t index;		/* no two pages are the same */
+	uint64_t index;		/* makes pages differ */
 };
 
 static size_t npages;

@@ -1,17 +1,17 @@
 /*
- * What the targets share.  A target prints lines of what it holds, then
- * "ready", and does its job until it reads a byte or the end of its
- * standard input.  Then it prints lines "report NAME NUMBER" of what it
- * noticed, all 0 where it noticed nothing, and exits.
+ * Functions for all targets.  A target prints lines about its memory, then
+ * "ready", and works until it reads a byte or the end of its standard input.
+ * Then it prints lines "report NAME NUMBER", where NUMBER is 0 if nothing is
+ * wrong, and exits.
  *
  *	region NAME ADDR LEN SEED	memory with the pattern of a seed
- *	zeros NAME ADDR LEN		memory that is there and all zero
- *	absent NAME ADDR LEN		never touched, or not to be taken
- *	missing NAME ADDR LEN REASON	there, but not to be had
- *	file NAME ADDR LEN SEED OFFSET	of a data file, unmodified; it has the
- *					pattern, of which this is at OFFSET
- *	object NAME ADDR LEN SEED	in shared memory, put there by another
- *	of PID				the lines behind it are of that process
+ *	zeros NAME ADDR LEN		memory that is present and all zero
+ *	absent NAME ADDR LEN		not touched, or not to be taken
+ *	missing NAME ADDR LEN REASON	present, but cannot be read
+ *	file NAME ADDR LEN SEED OFFSET	unmodified, of a data file with the
+ *					pattern, from OFFSET on
+ *	object NAME ADDR LEN SEED	shared memory that another one wrote
+ *	of PID				the following lines are of that process
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -32,11 +32,11 @@
 
 #define PAGE	((int)sysconf(_SC_PAGESIZE))
 
-enum { MIN_PAGE = 4096, MAX_PAGE = 65536 };	/* of any machine */
+enum { MIN_PAGE = 4096, MAX_PAGE = 65536 };	/* of all machines */
 
 /*
- * Return how often to look for what takes a millisecond each time: n times, or
- * TIMEFACTOR of the environment as many on a machine that is slow.
+ * Return how often to poll something every millisecond: n times, multiplied by
+ * TIMEFACTOR of the environment.
  */
 static inline int
 timeout(int n)
@@ -47,10 +47,10 @@ timeout(int n)
 	return s == NULL ? n : n * (int)strtol(s, NULL, 10);
 }
 
-static long eintr;		/* of reads of the standard input */
+static long eintr;		/* interrupted reads of standard input */
 
 /*
- * The word at index i of the pattern of a seed (SplitMix64).
+ * Return word i of the pattern of a seed (SplitMix64).
  */
 static inline uint64_t
 pattern_word(uint64_t seed, uint64_t i)
@@ -76,7 +76,7 @@ pattern_fill(void *p, size_t len, uint64_t seed)
 }
 
 /*
- * How many words differ from the pattern.
+ * Return how many words differ from the pattern.
  */
 static inline long
 pattern_check(const void *p, size_t len, uint64_t seed)
@@ -93,7 +93,7 @@ pattern_check(const void *p, size_t len, uint64_t seed)
 }
 
 /*
- * Fill memory and say so.
+ * Fill memory with a pattern, and print the line.
  */
 static inline void
 region(const char *name, void *p, size_t len, uint64_t seed)
@@ -112,9 +112,9 @@ place(const char *what, const char *name, const void *p, size_t len,
 }
 
 /*
- * How much address space a target takes of which nothing is used: a terabyte,
- * but a gigabyte where the kernel has no PAGEMAP_SCAN (before Linux 6.7), and
- * who looks for pages must read 2 GB of entries to see that there are none.
+ * Return how much unused address space a target reserves: a terabyte, or a
+ * gigabyte if the kernel has no PAGEMAP_SCAN (before Linux 6.7), where finding
+ * the pages of a terabyte takes reading 2 GB of entries.
  */
 static inline size_t
 tera(void)
@@ -136,7 +136,7 @@ ready(void)
 }
 
 /*
- * Children call this: they end with their parent, whatever ends it.
+ * Called by children: they end with their parent, however that ends.
  */
 static inline void
 end_with_parent(void)
@@ -145,7 +145,7 @@ end_with_parent(void)
 }
 
 /*
- * Wait to be asked.
+ * Wait for a byte or the end of standard input.
  */
 static inline void
 await(void)

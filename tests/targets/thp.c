@@ -1,6 +1,6 @@
 /*
- * 68 MiB in transparent huge pages, or a line "lacks hugepages".  When it reads
- * a "w", it writes to each small page of the first 64 MiB, gives back one of
+ * 68 MiB in transparent huge pages, or a line "lacks hugepages".  At each "w"
+ * it writes to each small page of the first 64 MiB, frees one small page of
  * each huge page of the rest, and prints "written".
  */
 #include "target.h"
@@ -10,7 +10,7 @@
 enum { HUGE = 2 << 20, LEN = 64 << 20, ALL = LEN + 2 * HUGE };
 
 /*
- * Return how many kilobytes of our memory are in huge pages.
+ * Return how many kilobytes of this process are in huge pages.
  */
 static long
 huge_kb(void)

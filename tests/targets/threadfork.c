@@ -1,6 +1,6 @@
 /*
- * A child that a thread forked, so that it runs on the stack of a thread,
- * after the first thread had used its own stack to the end.
+ * A child that a thread forked, so that it runs on that thread's stack; the
+ * first thread has used its own stack to the end before.
  */
 #include "target.h"
 
@@ -31,7 +31,7 @@ run(void *arg)
 }
 
 /*
- * Leave something at the very end of the stack, page by page down.
+ * Write to the stack down to the end of an array of DEEP bytes.
  */
 static void
 use(void)

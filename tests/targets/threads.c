@@ -1,6 +1,6 @@
 /*
- * 64 threads with known values in registers and on their stacks; some are
- * busy, the others wait in pause(2).
+ * 64 threads with known values in registers and on their stacks; two are busy,
+ * the others wait in pause(2).
  */
 #include "target.h"
 
@@ -17,7 +17,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #ifdef __x86_64__
 /*
- * Fill registers that a system call keeps, and stay.
+ * Fill registers that a system call preserves; then make the call for ever, or
+ * count if call is negative.
  */
 static void __attribute__((noreturn))
 stay(uint64_t v, atomic_long *n, long call)
@@ -45,7 +46,8 @@ stay(uint64_t v, atomic_long *n, long call)
 }
 #elif defined __aarch64__
 /*
- * Fill registers that a system call keeps, and stay.
+ * Fill registers that a system call preserves; then make the call for ever, or
+ * count if call is negative.
  */
 static void __attribute__((noreturn))
 stay(uint64_t v, atomic_long *n, long call)
@@ -74,10 +76,10 @@ stay(uint64_t v, atomic_long *n, long call)
 	__builtin_unreachable();
 }
 
-#define SYS_pause SYS_ppoll	/* of nothing, for ever */
+#define SYS_pause SYS_ppoll	/* waits for ever without descriptors */
 #endif
 
-/* stay() is for these */
+/* machines with stay() */
 #if defined __x86_64__ || defined __aarch64__
 #define STAYS 1
 #else
@@ -126,7 +128,7 @@ main(void)
 	while (started < THREADS)
 		usleep(1000);
 	ready_await();
-	/* the busy ones still are, the others never came back */
+	/* busy threads still count, the others never returned */
 	for (i = 0; i < BUSY; i++)
 		was[i] = count[i];
 	for (bad = BUSY, tries = 0; tries < timeout(10000) && bad > 0;

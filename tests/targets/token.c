@@ -1,12 +1,12 @@
 /*
- * A group of processes that pass a token through shared memory: token N.
- * Who has it counts, first in memory of its own, then in the shared one, and
- * passes it on.  At any one instant one has it; those before it have counted
- * once more than those behind it; and what it has itself is counted twice
- * at the most once more than what is shared.  Lines, before "ready":
+ * Processes that pass a token through shared memory: token N.  The holder
+ * counts, first in its own memory, then in the shared memory, and passes the
+ * token on.  At any instant one process holds it; those before it have counted
+ * once more than those after it; and its own count is at most one more than its
+ * shared one.  Lines before "ready":
  *
- *	shared ADDR		the holder, then what each has counted: words
- *	member I PID ADDR	the word that is its own
+ *	shared ADDR		the holder, then the count of each: words
+ *	member I PID ADDR	the word in its own memory
  */
 #include "target.h"
 

@@ -1,12 +1,11 @@
 /*
- * A program whose action for SIGUSR1 and whose program break are others at any
- * moment.  While it changes them, the first word tells which number they are
- * to have; then the second one has it, too.  It prints, before "ready",
+ * A program that changes its action for SIGUSR1 and its program break all the
+ * time.  The first word has the number that they are being set to; the second
+ * one has it when that is done.  Before "ready" it prints
  *
  *	turning ADDR BREAK
  *
- * where ADDR is that of the two words, and BREAK what the break is without a
- * number.
+ * where ADDR is the address of the two words, and BREAK the break for number 0.
  */
 #include "target.h"
 
@@ -14,8 +13,8 @@
 #include <stdatomic.h>
 
 enum {
-	FIRST = 16,		/* no number of an action */
-	TURNS = 256,		/* of the break, which are bytes */
+	FIRST = 16,		/* neither SIG_DFL nor SIG_IGN */
+	TURNS = 256,		/* the break moves by up to 255 bytes */
 	AT_ONCE = 1000
 };
 
@@ -31,7 +30,7 @@ main(void)
 	unsigned long n;
 	int i;
 
-	/* malloc(3) is not to have anything above the break */
+	/* malloc(3) must not use memory above the break */
 	setvbuf(stdout, room, _IOLBF, sizeof room);
 	if ((base = sbrk(PAGE)) == (void *)-1)
 		err(1, "sbrk");

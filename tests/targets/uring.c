@@ -1,8 +1,7 @@
 /*
- * A process with a ring of io_uring(7), and with what the kernel runs in it
- * for that: a thread that looks for what is submitted (SQPOLL), and one that
- * reads from a pipe in which nothing is ever written.  It exits with 2 where
- * it may have no ring.
+ * A process with a ring of io_uring(7) and the kernel's threads for it: one
+ * that polls for submissions (SQPOLL), and one that reads from a pipe to which
+ * nothing is written.  It exits with 2 if a ring is not permitted.
  */
 #include "target.h"
 

@@ -1,6 +1,6 @@
 /*
- * A thread for each of what threads wait for, which is its name: waits FIFO.
- * The first waits for a child.
+ * A thread for each kind of wait, which is its name: waits FIFO.  The first
+ * thread waits for a child.
  */
 #include "target.h"
 
@@ -18,7 +18,7 @@
 #include <time.h>
 
 static const char *fifo;
-static int fd[2];		/* a pipe in which there is nothing */
+static int fd[2];		/* an empty pipe */
 static pthread_mutex_t normal, robust, inherits;
 static const struct timespec thousand = { 1000, 0 };
 
@@ -63,7 +63,7 @@ timed_wait(void)
 static void
 nanosleep_wait(void)
 {
-	/* no code before the call has its number */
+	/* made by syscall(3): no constant number before it */
 	syscall(SYS_clock_nanosleep, CLOCK_REALTIME, 0, &thousand, NULL);
 }
 
@@ -164,7 +164,7 @@ thread(void *arg)
 }
 
 /*
- * Threads with one stack, each of which waits another time.
+ * Threads with the same stack, which sleep for different times.
  */
 static void *
 sleeper(void *arg)

@@ -1,7 +1,7 @@
 /*
- * A parent that counts what it hears of its child: the child is stopped,
- * and its parent knows that from one SIGCHLD and one wait status.  When
- * asked, the child is continued, and must go on and end.
+ * A parent whose child is stopped, of which one SIGCHLD and one wait status
+ * have told it; it counts any further ones.  When asked, it continues the
+ * child, which must go on and end.
  */
 #include "target.h"
 

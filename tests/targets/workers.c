@@ -1,7 +1,8 @@
 /*
- * Workers that have nearly all of their memory in common, and each something of
- * its own: changed, unmapped, mapped anew, never touched, too much of it.  On
- * SIGUSR1 each writes to all that is common, and says so.
+ * Workers that share nearly all of their memory; each has a difference:
+ * changed, unmapped, mapped again, much changed, shared or inaccessible memory,
+ * or memory that nobody else touched.  On SIGUSR1 each writes to the common
+ * memory, and prints that.
  */
 #include "target.h"
 
@@ -13,8 +14,8 @@ enum { MB = 1 << 20, COMMON = 24 * MB, PART = 64 };
 enum worker { SAME, CHANGED, UNMAPPED, ANEW, MUCH, SHARED, SEALED, TOUCHED,
     WORKERS };
 
-static char *common;		/* of which the first parts are changed, */
-static char *none;		/* and what nobody has touched before */
+static char *common;		/* workers change the first parts */
+static char *none;		/* not touched before the fork */
 static volatile sig_atomic_t spoil;
 
 static char *
@@ -31,7 +32,7 @@ map(size_t n, int flags, char *at)
 }
 
 /*
- * Return part i of the common memory: PART pages.
+ * Return part i of the common memory, which has PART pages.
  */
 static char *
 part(int i)
@@ -56,7 +57,7 @@ tell_none(size_t n)
 }
 
 /*
- * Have what worker i has of its own.
+ * Make the difference of worker i.
  */
 static void
 differ(enum worker i)
@@ -104,7 +105,7 @@ worker_tell(enum worker i)
 {
 	printf("of %d\n", getpid());
 	differ(i);
-	/* two that all have, and those that some change */
+	/* parts that all have, then parts that some change */
 	tell_common("common", 2, 4);
 	if (i == SAME || i == MUCH || i == SEALED || i == TOUCHED)
 		tell_common("kept", 0, 2);
@@ -129,7 +130,7 @@ spoil_common(void)
 }
 
 /*
- * Wait for the end of fd, which others have open until then.
+ * Wait for end of file on fd; on SIGUSR1, write to the common memory.
  */
 static void
 wait_end(int fd)
@@ -177,7 +178,7 @@ main(void)
 	close(told[1]);
 	if (read(told[0], &c, 1) != 0)
 		err(1, "workers");
-	/* what is first said is of the first */
+	/* the following lines are of the parent */
 	printf("of %d\n", getpid());
 	tell_common("first", 0, 4);
 	region("late", none + 8 * PAGE, 8 * PAGE, 6);
