@@ -100,7 +100,7 @@ field_find(struct part m, uint64_t number, size_t i, uint64_t *v,
 }
 
 /*
- * Return the number at way: "3.8.1" is field 1 of field 8 of field 3, and
+ * Return the number at the path way. "3.8.1" is field 1 of field 8 of field 3.
  * "14#2" is the third of several fields 14.
  */
 static uint64_t
@@ -128,7 +128,7 @@ number(struct part m, const char *way)
 }
 
 /*
- * Return the message, or the text, at way.
+ * Return the message or text at the path way.
  */
 struct part
 inner(struct part m, const char *way)
@@ -160,7 +160,8 @@ count(struct part m, uint64_t f)
 }
 
 /*
- * Assert that message m has these numbers at the ways, which blanks divide.
+ * Assert that message m has the numbers want at the paths in ways, which are
+ * separated by blanks.
  */
 void
 assert_numbers(struct part m, const char *ways, const uint64_t *want)

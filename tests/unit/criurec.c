@@ -1,5 +1,5 @@
 /*
- * Make records by hand, and images of them: see criurec.h.
+ * Write records and make images of them: see criurec.h.
  */
 #include "criurec.h"
 
@@ -18,7 +18,7 @@ void (*on_write)(bool);
 struct record rec;
 
 /*
- * Set the file called name of the record. If data is NULL, remove the file.
+ * Set the file name of the record. If data is NULL, remove it.
  */
 void
 set_bytes(const char *name, const void *data, size_t len)
@@ -131,7 +131,7 @@ thread_record(int pid)
 }
 
 /*
- * Begin the record of a process without descriptors.
+ * Begin the record of process pid, which has no descriptors.
  */
 void
 process_record(int pid)
@@ -140,7 +140,7 @@ process_record(int pid)
 	set_limits();
 	set_sigactions();
 	set("itimers", "real 1000001 2\nvirtual 0 0\nprof 0 0\n");
-	/* of the time of the thread */
+	/* CPU time of the thread */
 	set("posix_timers", "3 -6 0 1 7f 0 0 0 9000000001\n");
 	set("loginuid", "1000");
 	set("timerslack_ns", "40000\n");
@@ -167,8 +167,8 @@ process_record(int pid)
 }
 
 /*
- * Add process pid to s, with some memory and a record of the n files f. The
- * record in the making is empty then.
+ * Add process pid to s with some memory, the current record and the n files f.
+ * Clear the current record.
  */
 struct proc *
 finish_with(struct snap *s, uint64_t pid, struct file *f, size_t n)
@@ -190,7 +190,7 @@ finish_with(struct snap *s, uint64_t pid, struct file *f, size_t n)
 }
 
 /*
- * Add process pid to s, with the record and with pages.
+ * Add process pid to s, with memory and the current record.
  */
 struct proc *
 finish(struct snap *s, uint64_t pid)
@@ -258,7 +258,7 @@ load(struct snap *s, struct criuopts *o)
 }
 
 /*
- * Write the images of a snapshot of process 7, which has the record.
+ * Write images of a snapshot of process 7 with the current record.
  */
 int
 load_one(struct criuopts *o)
@@ -291,8 +291,8 @@ open_record(const char *const *file, size_t n)
 }
 
 /*
- * Write the images of one process in the cgroups in, with the record told of
- * their directories.
+ * Write images of process 7, which is in the cgroups in. told is its file
+ * cgroups/directories.
  */
 int
 load_cgroups(unsigned int mode, const char *in, const char *told)
@@ -309,7 +309,7 @@ int
 records_setup(void **state)
 {
 	(void)state;
-	/* where a sync of the file system is quick, if there is such a place */
+	/* prefer /dev/shm, where fsync(2) is fast */
 	snprintf(top, sizeof top, "%s/t_criurec.XXXXXX",
 	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(top));

@@ -1,7 +1,7 @@
 /*
- * CRIU images made of records: a record that is made by hand (criurec.c), and
- * images that are read by a decoder of its own (criuimg.c). A test that
- * includes this links with both.
+ * CRIU images made from records: criurec.c writes records, criuimg.c decodes
+ * the images without using the library. A test that includes this links with
+ * both.
  */
 #ifndef CRIUREC_H
 #define CRIUREC_H
@@ -28,27 +28,26 @@ struct record {
 	size_t		 n;
 };
 
-struct bytes_of {		/* an image, read */
+struct bytes_of {		/* an image in memory */
 	uint8_t	 b[65536];
 	size_t	 n;
 };
 
-struct part {			/* a message, or what is left of it */
+struct part {			/* a message, or the rest of one */
 	const uint8_t	*p;
 	size_t		 n;
 };
 
-extern char dir[80];		/* what is written, below top */
+extern char dir[80];		/* output directory, below top */
 extern char top[64];
 extern char warned[4096];
 extern const char *machine;
-extern struct record rec;	/* the one in the making */
+extern struct record rec;	/* the current record */
 extern struct bytes_of image;
-extern void (*on_write)(bool);	/* called before images are written, and after
-				   that */
+extern void (*on_write)(bool);	/* true before writing, false after */
 
 /*
- * The record in the making, and a snapshot with it.
+ * Make the current record and a snapshot with it.
  */
 void		 set_bytes(const char *, const void *, size_t);
 void		 set(const char *, const char *);
@@ -63,7 +62,7 @@ struct proc	*finish(struct snap *, uint64_t);
 struct proc	*finish_with(struct snap *, uint64_t, struct file *, size_t);
 
 /*
- * Images are written of it.
+ * Write images of it.
  */
 void		 note_warning(void *, const char *);
 int		 load(struct snap *, struct criuopts *);
@@ -71,7 +70,7 @@ int		 load_one(struct criuopts *);
 int		 load_cgroups(unsigned int, const char *, const char *);
 
 /*
- * They are read.
+ * Read them.
  */
 void		 image_get(const char *);
 struct part	 frame(const char *, size_t);

@@ -1,6 +1,6 @@
 /*
- * Allocations that fail, for tests which link with the options that the head of
- * t_alloc.c has.
+ * Allocations that fail. Tests that include this link with the options that
+ * t_alloc.c has at its top.
  */
 #include "util.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 static bool armed;
-static bool nothreads;		/* only threads fail */
-static bool forever;		/* the n-th fails and all behind it */
+static bool nothreads;		/* only pthread_create(3) fails */
+static bool forever;		/* the n-th and all later ones fail */
 static atomic_ulong calls;
 static unsigned long nth;
 
@@ -101,8 +101,8 @@ __wrap___asprintf_chk(char **p, int flag, const char *fmt, ...)
 }
 
 /*
- * Call try with the n-th allocation failing, for n from 1 until there are
- * not so many, then the same with all behind it failing, too.
+ * Call try with the n-th allocation failing, for n from 1 until try makes fewer
+ * than n allocations. Repeat it with all later allocations failing as well.
  */
 static void
 each_failure(int (*try)(void *), void *arg)

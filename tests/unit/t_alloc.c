@@ -1,6 +1,6 @@
 /*
- * Memory that runs out: whatever allocation fails, the reader and the writer
- * return an error or do without, and lose nothing.
+ * If an allocation fails, the reader and the writer return an error or work
+ * without it. Nothing is leaked.
  *
  * link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  * link with: -Wl,--wrap=reallocarray,--wrap=strdup,--wrap=strndup
@@ -21,12 +21,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char outfile[64];		/* of the file that is written */
+static char outfile[64];		/* output file */
 
 struct attempt {
 	struct snap	*snap;
-	struct buf	 bytes;	/* what snap is as a stream */
-	struct buf	 packed; /* and when that is compressed */
+	struct buf	 bytes;	/* snap, as a stream */
+	struct buf	 packed; /* bytes, compressed */
 	bool		 pipe;
 	bool		 compress;
 };
@@ -70,7 +70,7 @@ slurp(const char *path, struct buf *b)
 }
 
 /*
- * Writing to a file: it is there whole, or not at all.
+ * A file is written completely or not at all.
  */
 static int
 try_file(void *arg)
@@ -279,7 +279,8 @@ test_write(void **state)
 }
 
 /*
- * The same compressed: written, read from a file, and from a pipe.
+ * The same with a compressed stream: write it, read it from a file and from a
+ * pipe.
  */
 static void
 test_compressed(void **state)
@@ -295,8 +296,8 @@ test_compressed(void **state)
 }
 
 /*
- * Salvage from a compressed file without its second and third member, which is
- * known to have had four: what is given is right.
+ * Salvage a compressed file of four members without its second and third one.
+ * The bytes that are returned are right.
  */
 static int
 try_widen(void *arg)
@@ -377,7 +378,7 @@ test_files(void **state)
 }
 
 /*
- * Without threads the same is written.
+ * The same bytes are written without threads.
  */
 static void
 test_nothreads(void **state)
@@ -442,7 +443,7 @@ test_coreread(void **state)
 }
 
 /*
- * Pages that two processes share, and how many.
+ * Count the pages that two processes share.
  */
 static int
 try_sharing(void *arg)

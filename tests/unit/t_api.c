@@ -1,5 +1,5 @@
 /*
- * The public interface: lib/snap/. tests/install/library.t has the rest of it.
+ * The public interface: lib/snap/. See also tests/install/library.t.
  */
 #include "snap/snap.h"
 #include "snap/snap_capture.h"

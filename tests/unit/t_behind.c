@@ -1,5 +1,5 @@
 /*
- * Writing behind: io/behind.c
+ * Writing in the background: io/behind.c
  *
  * link with: -Wl,--wrap=sync_file_range
  */
@@ -16,8 +16,8 @@
 enum { SIZE = 4096, PIECES = 3000, FILES = 3, LENGTH = 64 * SIZE };
 
 /*
- * Pieces of any length come into their files in the order in which they were
- * handed over: of two at one place the later stays.
+ * Pieces of any length are written in the order in which they were queued:
+ * where two overlap, the later one stays.
  */
 static void
 test_order(void **state)
@@ -55,7 +55,7 @@ test_order(void **state)
 }
 
 /*
- * What cannot be written is told in the end, whatever was handed over since.
+ * A write error is reported at the end, even if later pieces were queued.
  */
 static void
 test_full(void **state)
@@ -81,8 +81,8 @@ test_full(void **state)
 	close(full);
 }
 
-static int begun;		/* calls, and */
-static off_t next;		/* where the next goes on */
+static int begun;		/* calls that continue the last */
+static off_t next;		/* where it ended */
 
 int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned int flags);
 
@@ -97,7 +97,7 @@ __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned int flags)
 }
 
 /*
- * Write 20 MiB, one after another, with small holes.
+ * Write 20 MiB sequentially, with small holes.
  */
 static void
 write_row(bool kept)
@@ -121,7 +121,7 @@ write_row(bool kept)
 }
 
 /*
- * A disk begins with what is to be kept every 8 MiB, and with nothing else.
+ * Data to be kept is sent to the disk every 8 MiB; other data is not.
  */
 static void
 test_begun(void **state)

@@ -1,6 +1,6 @@
 /*
- * Names that lead where they say: beneath.c, as openat2(2) has it and, where
- * that is not to be had, name by name.
+ * Paths that must stay beneath a directory: beneath.c, with openat2(2), and
+ * without it, component by component.
  */
 #include "util.h"
 #include "io/io.h"
@@ -22,7 +22,7 @@
 
 static const struct {
 	const char	*path;
-	int		 want;	/* errno; 0: it is opened */
+	int		 want;	/* errno; 0: it can be opened */
 } cases[] = {
 	{ "file", 0 },
 	{ "./dir//inner", 0 },
@@ -39,7 +39,7 @@ static const struct {
 };
 
 /*
- * A directory to open things in; and from here on is it the current one.
+ * Make a directory with files and change to it.
  */
 static int
 setup(void **state)
@@ -72,7 +72,7 @@ teardown(void **state)
 }
 
 /*
- * Which case is not as it should be, from 1; 0: none.
+ * Return the number of the first wrong case, from 1; 0: none is wrong.
  */
 static int
 cases_wrong(void)
@@ -85,7 +85,7 @@ cases_wrong(void)
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		fd = beneath_open(dir, cases[i].path);
 		got = fd == -1 ? errno : 0;
-		/* a link where a directory is wanted */
+		/* ENOTDIR: a link in place of a directory */
 		if (got == ENOTDIR && cases[i].want == ELOOP &&
 		    strchr(cases[i].path, '/') != NULL)
 			got = ELOOP;
@@ -109,7 +109,7 @@ test_kernel(void **state)
 }
 
 /*
- * Answer to openat2(2) with an error.
+ * Make openat2(2) fail with error e.
  */
 static int
 openat2_refuse(int e)
@@ -152,7 +152,8 @@ test_walk(void **state)
 }
 
 /*
- * It is the file that was looked at, whatever has its name by then.
+ * A file that was opened with O_PATH is reopened, even if its name leads to
+ * another file by now.
  */
 static void
 test_reopen(void **state)

@@ -1,5 +1,5 @@
 /*
- * Bytes that grow: buf.c
+ * Buffers that grow: buf.c
  */
 #include "model.h"
 #include "util.h"
@@ -53,7 +53,7 @@ test_nothing(void **state)
 }
 
 /*
- * Each length from where the buffer is and at all its edges.
+ * Texts of all lengths are formatted completely.
  */
 static void
 test_printf(void **state)
@@ -93,7 +93,8 @@ test_room(void **state)
 }
 
 /*
- * A failure stays, what was there stays, and buf_check tells.
+ * After a failure nothing is added, the content stays, and buf_check() returns
+ * an error.
  */
 static void
 test_failed(void **state)

@@ -1,5 +1,5 @@
 /*
- * Images from runs: builder.c, by the rules of snap(6) on segments.
+ * Images made from runs: builder.c, by the rules of snap(6) for segments.
  */
 #include "model.h"
 #include "util.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 16 };		/* segments that every reader takes */
+enum { MOST = 16 };		/* segments that every reader accepts */
 
 static const uint64_t top = (uint64_t)1 << 39;
 
@@ -37,7 +37,8 @@ run(struct builder *b, uint64_t addr, uint64_t kb)
 }
 
 /*
- * Gaps up to 24 KiB are joined, greater ones are not while there are few.
+ * Gaps up to 24 KiB are joined. Larger ones are not while there are few
+ * segments.
  */
 static void
 test_gaps(void **state)
@@ -67,7 +68,7 @@ test_gaps(void **state)
 }
 
 /*
- * Never over what is missing, be it a part of the gap.
+ * A gap that contains missing memory is not joined.
  */
 static void
 test_missing(void **state)
@@ -100,7 +101,7 @@ test_missing(void **state)
 
 /*
  * More than sixteen pieces, 28 KiB apart: the cheapest gaps are joined until
- * sixteen are left, and no more than that.
+ * sixteen segments are left.
  */
 static void
 test_sixteen(void **state)
@@ -132,9 +133,9 @@ test_sixteen(void **state)
 }
 
 /*
- * Zeros cost one byte a kilobyte, and 64 KiB of them may be spent: fifty
- * mappings a megabyte apart, as the libraries of a program lie, fit into
- * sixteen segments. Or 1% of the image may be spent, 70,000 KiB here.
+ * Zeros cost a byte per kilobyte. At most 64 KiB or 1% of the image is spent on
+ * them. Fifty mappings a megabyte apart, as of a program's libraries, fit into
+ * sixteen segments. 1% of the larger image is 70,000 KiB.
  */
 static void
 test_cheap(void **state)
@@ -163,7 +164,7 @@ test_cheap(void **state)
 }
 
 /*
- * Gaps of a terabyte are not joined, whatever it takes.
+ * Gaps of a terabyte are not joined, even if many segments are left.
  */
 static void
 test_dear(void **state)
@@ -183,7 +184,7 @@ test_dear(void **state)
 }
 
 /*
- * No segment of 2^39 bytes or more, and nothing is lost at the seams.
+ * No segment has 2^39 bytes or more, and no byte at the splits is lost.
  */
 static void
 test_huge(void **state)
@@ -223,7 +224,7 @@ test_huge(void **state)
 	assert_true(im->nseg >= 3);
 	image_free(im);
 
-	b = begin();		/* a gap at the limit itself */
+	b = begin();		/* a gap of exactly the limit */
 	run(&b, 0, top / KB - 3);
 	run(&b, top - KB, 4);
 	im = built(&b);
@@ -234,7 +235,7 @@ test_huge(void **state)
 }
 
 /*
- * Up to the last byte of the address space.
+ * Segments reach the last byte of the address space.
  */
 static void
 test_top(void **state)
@@ -275,8 +276,8 @@ struct part {
 };
 
 /*
- * Random runs and random missing ranges: what was captured reads as it is,
- * what lies between reads as zeros or not at all, what is missing never.
+ * Random runs and random missing ranges: captured memory reads as written, gaps
+ * read as zeros or not at all, missing memory does not read.
  */
 static void
 check_parts(struct image *im, struct memsource *m, const struct part *part,

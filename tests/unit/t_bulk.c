@@ -1,5 +1,5 @@
 /*
- * Bytes of which there may be very many: io/bulk.c, mapped.c.
+ * Large amounts of bytes: io/bulk.c, mapped.c.
  */
 #include "io/io.h"
 #include "util.h"
@@ -13,8 +13,8 @@
 enum { MANY = 20 * 1024 * KB, WORDS = 9973 };
 
 /*
- * Add len bytes, in pieces of no round size, and compare what comes of it, and
- * again when it was forgotten in parts.
+ * Add len bytes in pieces of odd sizes and compare the result. Forget parts of
+ * it and compare it again.
  */
 static void
 there_and_back(size_t len)
@@ -62,7 +62,7 @@ test_many(void **state)
 }
 
 /*
- * Where there can be no file, or not all of it, they are in memory.
+ * If a file cannot be created or is too small, the bytes are kept in memory.
  */
 static void
 test_noroom(void **state)

@@ -1,5 +1,5 @@
 /*
- * Files that are carried along as memory: embedded.c.
+ * Files embedded as memory: embedded.c.
  */
 #include "model.h"
 #include "space.h"
@@ -17,7 +17,7 @@ static char path[] = "/dev/zero (deleted)";
 static const struct vma object = { .dev = 1, .ino = 7, .name = path };
 
 /*
- * A file of size bytes with text at each of n places, carried along.
+ * Embed a file of size bytes with text at each of n places.
  */
 static struct proc *
 embedded(struct snap *s, off_t size, const off_t *at, size_t n)
@@ -36,7 +36,7 @@ embedded(struct snap *s, off_t size, const off_t *at, size_t n)
 }
 
 /*
- * What is not a hole is there, in whole pages, zeros behind the last byte.
+ * Data is embedded in whole pages, zeros after its last byte. Holes are not.
  */
 static void
 test_holes(void **state)
@@ -66,7 +66,7 @@ test_holes(void **state)
 }
 
 /*
- * An object of nothing, or without data, has memory without pages.
+ * An object of size 0 or without data has memory without pages.
  */
 static void
 test_empty(void **state)

@@ -1,6 +1,6 @@
 /*
- * The memory, and the room for processes, that cgroups have left: cgroup.c,
- * over trees that are made up.
+ * The memory and the number of processes that cgroups have left: cgroup.c, with
+ * made-up trees.
  */
 #include "util.h"
 
@@ -18,7 +18,7 @@ static const char ONE[] = "9:name=systemd:/x\n4:cpu,memory:/a/b\n0::/\n";
 static char root[64], mounts[3][256], got[1024];
 
 /*
- * A file of the tree, with its directory.
+ * Write a file of the tree. Make its directory.
  */
 static void
 put(const char *dir, const char *name, const char *text)
@@ -64,7 +64,8 @@ teardown(void **state)
 }
 
 /*
- * A level as a line: its directory below the root, what is left, its limit.
+ * Append a line for a level: its directory below the root, the amount left and
+ * the limit.
  */
 static int
 told(void *arg, const struct cglevel *l)
@@ -101,7 +102,7 @@ levels(const char *membership, const char *mountinfo)
 }
 
 /*
- * Processes and threads: nothing is cached of those.
+ * Processes and threads: the page cache does not count.
  */
 static void
 test_tasks(void **state)
@@ -118,7 +119,7 @@ test_tasks(void **state)
 	put("/a", "pids.max", "9\n");
 	assert_string_equal(levels_of(CGROUP_TASKS, TWO, mounts[1]),
 	    "/a/b 5 of 12\n/a 0 of 9\n\n");
-	/* of version 1 it may be in another than that of memory */
+	/* in version 1, pids and memory may have different cgroups */
 	assert_string_equal(levels_of(CGROUP_TASKS, "4:cpu,pids:/a\n"
 	    "3:memory:/a/b\n", mounts[2]), "/a 0 of 9\n\n");
 }
@@ -164,7 +165,7 @@ test_one(void **state)
 }
 
 /*
- * What is above our mount point, as in a container.
+ * Cgroups above the mount point are hidden, as in a container.
  */
 static void
 test_hidden(void **state)

@@ -25,7 +25,7 @@ get(const uint8_t *p, size_t n)
 }
 
 /*
- * At p are n words of so many bytes, little-endian.
+ * Check that p has n little-endian words of the given size.
  */
 static void
 assert_words(const uint8_t *p, const uint64_t *word, size_t n, size_t bytes)
@@ -37,7 +37,7 @@ assert_words(const uint8_t *p, const uint64_t *word, size_t n, size_t bytes)
 }
 
 /*
- * Registers that tell their offsets: at byte 8 * i, i + add.
+ * Registers that contain their own offsets: byte 8 * i is i + add.
  */
 static void
 rec_regs(struct buf *r, size_t len, unsigned int add)
@@ -51,7 +51,7 @@ rec_regs(struct buf *r, size_t len, unsigned int add)
 }
 
 /*
- * A process of a number with a record, which is given away.
+ * Add process pid with the record r.
  */
 static struct proc *
 rec_proc(struct buf *r, struct snap *s, uint64_t pid)
@@ -75,7 +75,7 @@ must_core(struct snap *s, struct proc *p)
 }
 
 /*
- * All of a core; the caller frees it.
+ * Return all bytes of a core; the caller frees them.
  */
 static uint8_t *
 core_bytes(struct core *c)
@@ -95,7 +95,7 @@ struct load {
 };
 
 /*
- * The i-th program header of a core of 64 bits.
+ * Return the i-th program header of a 64-bit core.
  */
 static struct load
 load_get(const uint8_t *core, size_t i)
@@ -114,7 +114,7 @@ load_get(const uint8_t *core, size_t i)
 }
 
 /*
- * The n-th note of a name and type: its bytes, or NULL.
+ * Return the n-th note of a name and type, or NULL.
  */
 static const uint8_t *
 note_get(const uint8_t *core, const char *name, uint32_t type, int n,
@@ -139,7 +139,7 @@ note_get(const uint8_t *core, const char *name, uint32_t type, int n,
 }
 
 /*
- * What an address is, in a window.
+ * The state of each address in a window.
  */
 struct naive {
 	uint8_t		 byte[SPAN];
@@ -230,8 +230,8 @@ make(struct rng *r, struct proc **p)
 }
 
 /*
- * Each kilobyte that is mapped is in one segment, and in the file exactly
- * if it has to be there.
+ * Each mapped kilobyte is in one segment. If it was captured it is in the file;
+ * if it is missing it is not.
  */
 static void
 check_loads(const uint8_t *core)
@@ -270,7 +270,7 @@ check_loads(const uint8_t *core)
 }
 
 /*
- * Reads of all sizes at all places are the same as one of all.
+ * Reads of any size at any offset return the same bytes as one read of all.
  */
 static void
 check_reads(struct rng *r, struct core *c, const uint8_t *all)
@@ -321,7 +321,7 @@ check_holes(struct core *c, const uint8_t *all)
 		assert_int_equal(core_seek(c, (uint64_t)hole - 1, SEEK_DATA),
 		    hole - 1);
 		assert_true((uint64_t)hole == size || hole % PAGE == 0);
-		/* no long run of zeros is data */
+		/* data has no long run of zeros */
 		for (at = (uint64_t)data, zeros = 0; at < (uint64_t)hole;
 		    at++) {
 			zeros = all[at] == 0 ? zeros + 1 : 0;
@@ -399,8 +399,9 @@ small(struct snap *s, uint64_t pid, const char *maps, size_t regs)
 }
 
 /*
- * Gaps: one below 1 MiB is in the file, one of 1 MiB is not; what leads and
- * what trails is not; what is in no mapping is not.
+ * Gaps: one of less than 1 MiB is written to the file, one of 1 MiB is not.
+ * Gaps at the start and the end of a mapping are not written, nor is memory
+ * outside mappings.
  */
 static void
 test_gaps(void **state)
@@ -535,7 +536,7 @@ test_many(void **state)
 }
 
 /*
- * Mappings that cannot be, and registers that do not fit them.
+ * Invalid mappings, and registers of a wrong size.
  */
 static void
 test_hostile(void **state)
@@ -649,7 +650,7 @@ test_notes(void **state)
 		testrec_text(&rec, "thread", "7\n");
 		testrec_text(&rec, "stat", "11 (z) Z 3 4 5");
 		rec_proc(&rec, s, 11);
-		testrec_text(&rec, "thread", "8\n");	/* of another one */
+		testrec_text(&rec, "thread", "8\n");	/* process 8 */
 		rec_regs(&rec, 216, 200);
 		rec_proc(&rec, s, 12);
 
@@ -713,8 +714,8 @@ test_notes(void **state)
 }
 
 /*
- * Tiles are not in the XSAVE area unless the thread uses them; of another
- * feature that comes behind them nobody knows.
+ * Without tiles in use, they are left out of the XSAVE area. They are kept if
+ * XCR0 has an unknown feature, which may be stored after them.
  */
 static void
 test_tiles(void **state)
@@ -761,8 +762,8 @@ test_tiles(void **state)
 }
 
 /*
- * What is missing of a file that can only be read has no segment; NT_FILE has
- * it.  Of what else is missing there is one.
+ * Missing memory of a read-only file mapping has no segment; NT_FILE lists it.
+ * Other missing memory has a segment.
  */
 static void
 test_bare(void **state)
@@ -806,8 +807,8 @@ test_bare(void **state)
 }
 
 /*
- * The numbers of a process in another pid namespace; of one that another
- * snapshot's took, or whose groups are long, its own.
+ * IDs of a process in its pid namespace. The process was renumbered by a merge
+ * and is in many groups.
  */
 static void
 test_inside(void **state)
@@ -861,7 +862,7 @@ test_inside(void **state)
 }
 
 /*
- * 32 bits: other layouts.
+ * 32-bit layouts.
  */
 static void
 test_386(void **state)
@@ -929,8 +930,7 @@ test_386(void **state)
 }
 
 /*
- * A thread that runs 32-bit code in a process of 64 bits: its registers are
- * those of amd64.
+ * A thread that runs 32-bit code in a 64-bit process has amd64 registers.
  */
 static void
 test_mixed(void **state)
@@ -967,7 +967,7 @@ test_mixed(void **state)
 }
 
 /*
- * The length of Plan 9's floating-point registers shows their format.
+ * The length of Plan 9's floating-point registers determines their format.
  */
 static void
 test_fplengths(void **state)
@@ -1015,7 +1015,7 @@ test_fplengths(void **state)
 }
 
 /*
- * Plan 9's registers in Linux's order: where byte i of a Ureg went.
+ * Plan 9's registers in Linux's order: the place of byte i of a Ureg.
  */
 static void
 test_plan9(void **state)
@@ -1024,7 +1024,7 @@ test_plan9(void **state)
 		const char *type;
 		size_t ureg, regs, at;
 		int machine, n;
-		uint8_t want[27];	/* by words of Linux's: the Ureg's */
+		uint8_t want[27];	/* which word of the Ureg */
 	} t[] = {
 		{ "amd64", 184, 216, 112, EM_X86_64, 27,
 		    { 14, 13, 12, 11, 6, 1, 10, 9, 8, 7, 0, 2, 3, 4, 5, 255,
@@ -1145,7 +1145,7 @@ test_plan9fp(void **state)
 }
 
 /*
- * No core without registers that we know.
+ * A core needs registers in a known format.
  */
 static void
 test_none(void **state)
@@ -1165,7 +1165,7 @@ test_none(void **state)
 	file_set(p, "regs", ureg, sizeof ureg);
 	assert_null(core_new(s, p));
 	assert_contains(snap_errstr(), "160 bytes of registers from mips");
-	file_set(p, "regs", ureg, 76);	/* as many as 386 has */
+	file_set(p, "regs", ureg, 76);	/* the size of a 386 Ureg */
 	assert_null(core_new(s, p));
 	assert_contains(snap_errstr(), "76 bytes of registers from mips");
 	testrec_text(&rec, "stat", "8 (a) Z 1 2 3");
@@ -1183,8 +1183,8 @@ test_none(void **state)
 }
 
 /*
- * Register sets by their numbers: each once, of any size, and none that is a
- * note of another kind.
+ * Each register set is written once, whatever its size. No set becomes a note
+ * of another type.
  */
 static void
 test_sets(void **state)
@@ -1232,8 +1232,8 @@ test_sets(void **state)
 }
 
 /*
- * A signal that a thread got is told from the stop of a tracer, whose si_code
- * begins at 0x100.
+ * A signal that the thread received differs from the stop of a tracer by its
+ * si_code: that of a stop is at least 0x100.
  */
 static void
 test_stops(void **state)

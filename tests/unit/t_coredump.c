@@ -1,6 +1,6 @@
 /*
- * What the kernel writes of a process before its memory: whole, and cut off or
- * wrong anywhere.
+ * The start of a core as the kernel writes it, before the memory: complete, cut
+ * and damaged at each byte.
  */
 #include "linux/set/set.h"
 #include "util.h"
@@ -39,7 +39,7 @@ status_add(struct buf *b, int32_t pid, uint8_t fill)
 }
 
 /*
- * The notes of two threads, 7 and 9.
+ * Notes of two threads, 7 and 9.
  */
 static void
 notes_add(struct buf *b)
@@ -73,7 +73,7 @@ core_make(struct buf *b, uint64_t gap)
 }
 
 /*
- * Read as much of a core from a pipe.
+ * Read len bytes of a core from a pipe.
  */
 static struct coredump *
 pipe_core(const uint8_t *data, size_t len)
@@ -134,7 +134,7 @@ test_cut(void **state)
 }
 
 /*
- * Wherever a byte is another, nothing is read that is not there.
+ * Change each byte: nothing outside the notes is read.
  */
 static void
 test_wrong(void **state)
@@ -167,7 +167,7 @@ test_wrong(void **state)
 }
 
 /*
- * Of a process of 32 bits, all is half as large.
+ * In a 32-bit process the words have half the size.
  */
 static void
 test_small(void **state)

@@ -1,6 +1,6 @@
 /*
- * Reading ELF cores: core/read/, with the small cores of tests/fuzz/cores.py
- * and some that are made here.
+ * Reading ELF cores: core/read/. Some cores are made by tests/fuzz/cores.py,
+ * some here.
  */
 #include "core/read/read.h"
 #include "elf/elf.h"
@@ -39,7 +39,7 @@ note_warning(void *arg, const char *text)
 static struct readopts opts = { .warn = note_warning };
 
 /*
- * The bytes of one of the small cores.
+ * The bytes of a core made by cores.py.
  */
 static void
 fixture(const char *name, struct buf *b)
@@ -59,7 +59,7 @@ fixture(const char *name, struct buf *b)
 }
 
 /*
- * Read a core: what snap_load returns.
+ * Read a core; return the result of snap_load().
  */
 static struct snap *
 try_read(const struct buf *b)
@@ -89,7 +89,7 @@ read_fixture(const char *name)
 }
 
 /*
- * A file of a Linux record as a string, with NULs as |.
+ * Return a file of a Linux record as a string, with | for NUL.
  */
 static const char *
 rec_string(const struct proc *p, const char *name)
@@ -138,7 +138,7 @@ static const char full_maps[] =
     "                                  /no/such\\012library\n";
 
 /*
- * What the reader knows of a thread is what its record tells.
+ * The state that the reader stores equals the state parsed from the record.
  */
 static void
 test_known(void **state)
@@ -229,8 +229,8 @@ test_thread(void **state)
 }
 
 /*
- * A core that was made of a snapshot tells of the same process. The state of
- * other threads than the first is not in a core.
+ * A core made from a snapshot describes the same process. A core has the state
+ * of the first thread only.
  */
 static void
 test_back(void **state)
@@ -295,7 +295,7 @@ test_machines(void **state)
 	static const struct {
 		const char	*name;
 		size_t		 regs;
-		size_t		 ureg;	/* of Plan 9 */
+		size_t		 ureg;	/* size of Plan 9's Ureg */
 	} m[] = {
 		{ "amd64", 216, 184 }, { "386", 68, 76 },
 		{ "arm64", 272, 280 }, { "arm", 72, 72 },
@@ -378,7 +378,7 @@ test_refused(void **state)
 }
 
 /*
- * A core that is cut is refused, or the caller is told.
+ * A cut core is refused, or a warning is printed.
  */
 static void
 test_cut(void **state)
@@ -407,7 +407,7 @@ test_cut(void **state)
 }
 
 /*
- * Any byte of headers and notes may be any other one.
+ * Change each byte of headers and notes to random values.
  */
 static void
 test_flipped(void **state)
@@ -467,7 +467,7 @@ test_odd(void **state)
 }
 
 /*
- * The same through a pipe.
+ * A core read from a pipe gives the same snapshot.
  */
 static void
 test_pipe(void **state)
@@ -493,7 +493,7 @@ test_pipe(void **state)
 }
 
 /*
- * Numbers that are taken, or none.
+ * Threads without an ID, or with one that is in use, get new IDs.
  */
 static void
 test_numbers(void **state)
@@ -503,7 +503,7 @@ test_numbers(void **state)
 	(void)state;
 	s = read_fixture("numbers");
 	assert_int_equal(s->nproc, 4);
-	assert_int_equal(s->proc[0]->pid, 9);	/* it had ended */
+	assert_int_equal(s->proc[0]->pid, 9);	/* a process that had ended */
 	assert_int_equal(rec_len(s->proc[0], "regset/prstatus"), SIZE_MAX);
 	assert_contains(rec_string(s->proc[0], "stat"), "9 (prog) Z 1 7 7 0 ");
 	assert_int_equal(s->proc[1]->pid, 7);
@@ -516,7 +516,7 @@ test_numbers(void **state)
 }
 
 /*
- * A structure of elf(5), n bytes, as it is in a core.
+ * Append a structure of elf(5), n bytes, in the byte order of a core.
  */
 static void
 put_elf(struct buf *b, Elf_Type type, void *p, size_t n)
@@ -532,7 +532,7 @@ put_elf(struct buf *b, Elf_Type type, void *p, size_t n)
 }
 
 /*
- * An ELF header and a program header of a 64-bit core.
+ * Append the ELF header and the program headers of a 64-bit core.
  */
 static void
 put_head(struct buf *b, size_t nload, uint64_t notes, uint64_t shoff)
@@ -554,7 +554,7 @@ put_head(struct buf *b, size_t nload, uint64_t notes, uint64_t shoff)
 }
 
 /*
- * Give n words the byte order of a core.
+ * Convert n words to the byte order of a core.
  */
 static void
 words_order(uint64_t *w, size_t n)
@@ -563,7 +563,7 @@ words_order(uint64_t *w, size_t n)
 		num_put((uint8_t *)w, *w, sizeof *w);
 }
 
-static uint32_t load_flags = PF_R | PF_W;	/* of the next segments */
+static uint32_t load_flags = PF_R | PF_W;	/* of the following segments */
 
 static void
 put_load(struct buf *b, uint64_t addr, uint64_t off, uint64_t filesz,
@@ -599,7 +599,7 @@ put_thread(struct buf *b, uint32_t pid)
 enum { THREAD_NOTE = 12 + 8 + 336 };
 
 /*
- * More segments than e_phnum can tell.
+ * More segments than e_phnum can hold.
  */
 static void
 test_many_segments(void **state)
@@ -637,7 +637,7 @@ test_many_segments(void **state)
 }
 
 /*
- * A segment that ends in the middle of a kilobyte, near the next one.
+ * A segment that ends within a kilobyte, followed closely by another one.
  */
 static void
 test_tail(void **state)
@@ -668,7 +668,7 @@ test_tail(void **state)
 }
 
 /*
- * A million notes, of which one is of use.
+ * A million notes, one of them useful.
  */
 static void
 test_many_notes(void **state)
@@ -690,7 +690,7 @@ test_many_notes(void **state)
 }
 
 /*
- * Who ran a process of which there is no NT_PRPSINFO.
+ * The user ID of a process without NT_PRPSINFO.
  */
 static void
 test_user(void **state)
@@ -725,7 +725,7 @@ test_user(void **state)
 }
 
 /*
- * Notes that are claimed, and not there; the same bytes many times.
+ * Sizes larger than the file; the same bytes used many times.
  */
 static void
 test_claims(void **state)
@@ -784,7 +784,7 @@ test_claims(void **state)
 }
 
 /*
- * A terabyte, of which little is there.
+ * A core of a terabyte, most of which is a hole.
  */
 static void
 test_sparse(void **state)
@@ -835,8 +835,8 @@ test_sparse(void **state)
 }
 
 /*
- * A core of a process that had this program mapped: its first page is
- * there, and of the rest nothing but NT_FILE.
+ * A core of a process that mapped this program. The core has the program's
+ * first page, and NT_FILE lists the rest.
  */
 static void
 make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size,
@@ -897,7 +897,8 @@ assert_file_at(struct image *im, uint64_t addr, const char *path,
 }
 
 /*
- * A read stops at the end of its segment: in the file, other bytes follow.
+ * A read stops at the end of its segment, although other bytes follow in the
+ * file.
  */
 static void
 test_peek(void **state)
@@ -928,7 +929,7 @@ test_peek(void **state)
 }
 
 /*
- * Files at hand, with the same build id or with another one.
+ * Files on this machine with the same build ID or with another one.
  */
 static void
 test_files(void **state)
@@ -972,7 +973,7 @@ test_files(void **state)
 	assert_file_at(s->proc[0]->mem, 0x400000, lib, size);
 	snap_free(s);
 
-	/* what could be written may have been, and is not what the file has */
+	/* the file is not used for writable memory */
 	buf_free(&b);
 	make_mapped(&b, exe, lib, size, PF_R | PF_W);
 	note = b.data + b.len - 4096;

@@ -1,6 +1,6 @@
 /*
- * CRIU images: criu/read/ and criu/write/, with the small images of
- * tests/criu/criuasm.py, which compares them, too.
+ * CRIU images: criu/read/ and criu/write/, with small images that
+ * tests/criu/criuasm.py makes and compares.
  */
 #include "record/record.h"
 #include "util.h"
@@ -35,7 +35,7 @@ note_warning(void *arg, const char *text)
 }
 
 /*
- * The directory of a case: setup made all.
+ * Return the directory of a case; setup() made them all.
  */
 static const char *
 make(const char *name)
@@ -66,7 +66,7 @@ read_dir(const char *dir)
 }
 
 /*
- * A file of the Linux record, with | for NUL.
+ * Return a file of the Linux record, with | for NUL.
  */
 static const char *
 rec_string(const struct proc *p, const char *name)
@@ -116,8 +116,8 @@ get(const uint8_t *p, size_t n)
 }
 
 /*
- * A page of memory tells where it is from; "" for zeros, NULL if it cannot
- * be read.
+ * Return the start of a page of memory, which names its image; "" for zeros,
+ * NULL if the page cannot be read.
  */
 static const char *
 page_at(struct proc *p, uint64_t addr)
@@ -223,7 +223,7 @@ check_files(struct snap *s)
 	assert_string_equal(rec_string(p, "fd/7"), "/memfd:my mem (deleted)");
 	assert_string_equal(rec_string(p, "fd/8"), "anon_inode:[eventfd]");
 	assert_string_equal(rec_string(p, "fd/9"), "socket:[4444]");
-	/* two files of one number */
+	/* two files with the same ID */
 	assert_string_equal(rec_string(p, "fd/10"), "/dev/net/tun");
 	assert_string_equal(rec_string(p, "fdinfo/10"),
 	    "pos:\t0\nflags:\t0104002\n");
@@ -283,7 +283,7 @@ check_memory(struct snap *s)
 		assert_page(p, ANON + i * PAGE, "p", ANON + i * PAGE);
 	assert_page(p, VVAR + 5 * PAGE, "p", VVAR + 5 * PAGE);
 	assert_page(p, STACK + 3 * PAGE, "p", STACK + 3 * PAGE);
-	/* mapped from the second page, of an object that has three */
+	/* mapped from the second page of an object of three pages */
 	assert_page(p, SHM, "s62", PAGE);
 	assert_page(p, SHM + PAGE, "s62", 2 * PAGE);
 	assert_page(p, MEMFD, "s61", 4 * PAGE);
@@ -301,7 +301,7 @@ check_memory(struct snap *s)
 }
 
 /*
- * Everything, in all forms that versions of criu write.
+ * All forms that versions of criu write.
  */
 static void
 test_read(void **state)
@@ -372,7 +372,7 @@ test_regs(void **state)
 }
 
 /*
- * Images upon images: the parent may divide what the child does not.
+ * Images with parents, whose runs of pages may differ.
  */
 static void
 test_stack(void **state)
@@ -422,7 +422,7 @@ test_missing(void **state)
 }
 
 /*
- * Fields that are not known are reported once, and written again.
+ * Unknown fields are reported once and written back.
  */
 static void
 test_unknown(void **state)
@@ -441,8 +441,8 @@ test_unknown(void **state)
 }
 
 /*
- * Write a snapshot into memory and read it, from a file or through a pipe,
- * into a directory.
+ * Write a snapshot to memory, read it from a file or through a pipe, and write
+ * images of it to a directory.
  */
 static int
 to_images(struct snap *s, bool pipe, const char *dir, const char *parent,
@@ -473,7 +473,7 @@ assert_same(const char *a, const char *b)
 }
 
 /*
- * There and back: all files, and the same memory.
+ * Reading and writing images keeps all files and the same memory.
  */
 static void
 test_round_trip(void **state)
@@ -509,8 +509,8 @@ test_round_trip(void **state)
 
 #ifdef LZ4
 /*
- * Compressed images become images that are not; a damaged block is missing
- * memory, and the others are read.
+ * Compressed images become uncompressed ones. Pages in a damaged block are
+ * missing; the other blocks are read.
  */
 static void
 test_lz4(void **state)
@@ -535,7 +535,7 @@ test_lz4(void **state)
 	assert_page(s->proc[0], ANON + 6 * PAGE, "p", ANON + 6 * PAGE);
 	snap_free(s);
 
-	/* zeros of four gigabytes are one extent, which is not read */
+	/* 4 GiB of zeros are one extent, which is not read */
 	s = read_dir(make("blocks-zeros"));
 	piece = image_find(s->proc[0]->mem, CODE);
 	e = segment_extent(piece->seg, 0);
@@ -552,8 +552,8 @@ test_lz4(void **state)
 #endif
 
 /*
- * Of arm64, with pages of 4 KB and of 64: registers by what arm64 of
- * criuasm.py gave them, and memory by what its pages say.
+ * Arm64 with pages of 4 KB and of 64 KB: registers as arm64() in criuasm.py
+ * sets them, and pages that name their addresses.
  */
 static void
 test_arm64(void **state)
@@ -605,7 +605,7 @@ test_arm64(void **state)
 		    t[i].page);
 		assert_true(st->stat.v[STAT_RSS] == image_bytes(p->mem) /
 		    t[i].page);
-		/* the eleventh page of a run lies where it should */
+		/* the eleventh page of a run is at its place */
 		assert_page(p, ANON * t[i].tag + 10 * t[i].page, "p",
 		    ANON * t[i].tag + 10 * t[i].page);
 		snap_free(s);
@@ -626,7 +626,7 @@ assert_memory_same(const char *a, const char *b)
 }
 
 /*
- * Upon a parent, and upon that.
+ * Images with a parent, which has a parent itself.
  */
 static void
 test_parent(void **state)
@@ -665,7 +665,7 @@ test_parent(void **state)
 	assert_int_equal(st.kb - st.parentkb, 220 * PAGE / KB);
 	snap_free(s);
 	assert_same(make("large"), three);
-	/* a parent that is not there, or is the same */
+	/* a parent that does not exist */
 	s = read_dir(in);
 	snprintf(three, sizeof three, "%s/none", top);
 	assert_int_equal(to_images(s, false, three, "/no/such", &st), -1);
@@ -784,7 +784,8 @@ test_refused(void **state)
 }
 
 /*
- * The directory that is written: what is in the way, and what is left.
+ * A directory that is not empty is refused without overwrite. Old images are
+ * removed from it, other files are kept.
  */
 static void
 test_directory(void **state)
@@ -812,7 +813,7 @@ test_directory(void **state)
 	assert_contains(snap_errstr(), "cannot be its own parent");
 	o.parent = NULL;
 
-	/* a snapshot that no images came with */
+	/* a snapshot without images */
 	live = snap_new();
 	assert_non_null(live);
 	live->header = strdup("process snapshot 1 a@b amd64 0 \"x\"");
@@ -824,7 +825,7 @@ test_directory(void **state)
 	assert_int_equal(access(dir, F_OK), -1);
 	snap_free(live);
 
-	/* no memory for what is said to be there */
+	/* pages that the pagemap lists are not in the snapshot */
 	image_free(s->proc[0]->mem);
 	s->proc[0]->mem = NULL;
 	assert_int_equal(to_images(s, true, dir, NULL, &st), -1);
@@ -835,7 +836,7 @@ test_directory(void **state)
 }
 
 /*
- * A library that is at hand is carried along if it is the same.
+ * A library on this machine is embedded if it is the same.
  */
 static void
 test_hand(void **state)
@@ -875,7 +876,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	/* where a sync of the file system is quick, if there is such a place */
+	/* prefer /dev/shm, where fsync(2) is fast */
 	snprintf(top, sizeof top, "%s/t_criu.XXXXXX",
 	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (mkdtemp(top) == NULL)

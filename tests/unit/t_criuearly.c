@@ -19,7 +19,7 @@
 
 enum { COPY1 = EARLY_PID, COPY2 = 2 * EARLY_PID };
 
-static struct buf stream;	/* snap(6), in the making */
+static struct buf stream;	/* the current stream */
 static struct criustat stat_of;
 
 /*
@@ -32,8 +32,9 @@ mem(int pid, int n)
 }
 
 /*
- * Add a kilobyte: a letter repeated, zeros (0), the one at the same address of
- * process prev (=), or kilobyte number k, from one on, of the segment at base.
+ * Add a kilobyte: a letter repeated, zeros (0), the kilobyte at the same
+ * address of process prev (=), or kilobyte k, counted from 1, of the segment at
+ * base.
  */
 static void
 kb_add(int pid, int prev, uint64_t base, uint64_t addr, char what)
@@ -274,8 +275,8 @@ assert_link(const char *name, const char *want)
 /* flags in pagemaps: in the parent (1), lazy (2), present (4) */
 
 /*
- * Two copies, and the process: pages that stay, change, become zero, refer to
- * others, and have no place.
+ * Two early copies and a process with pages that stay, change, become zero,
+ * refer to others, or were not recorded.
  */
 static void
 test_copies(void **state)
@@ -304,7 +305,7 @@ test_copies(void **state)
 }
 
 /*
- * Several processes, of which one has ended, and one has no copy.
+ * Several processes. One has ended, another has no early copy.
  */
 static void
 test_processes(void **state)
@@ -340,7 +341,7 @@ test_processes(void **state)
 	assert_pages("pages-3.img", "mn");
 	assert_pagemap("pagemap-9.img", "403000+2:3 ");
 	assert_pagemap("pagemap-10.img", "403000+2:6 ");
-	/* no copies at all */
+	/* no early copies */
 	stream_begin();
 	record_add(7, 1, "403000 405000\n");
 	memory(7, 0, "ab");
@@ -398,7 +399,8 @@ test_lazy(void **state)
 }
 
 /*
- * A page that is there twice: a place has the bytes that are visible.
+ * A page that is in the stream twice: its place in the image gets the visible
+ * bytes.
  */
 static void
 test_twice(void **state)
@@ -427,7 +429,7 @@ test_twice(void **state)
 }
 
 /*
- * Images that are not completed are removed.
+ * Incomplete images are removed.
  */
 static void
 test_cut(void **state)

@@ -45,8 +45,8 @@ elf_write(uint8_t *data, size_t size, const char *path, uint8_t id)
 }
 
 /*
- * Check the memory of a process that has a file of 5000 bytes mapped, which is
- * on this machine if has is true.
+ * Check the memory of a process that mapped a file of 5000 bytes. has says
+ * whether the file is on this machine.
  */
 static int
 check_mapped(bool has)
@@ -68,7 +68,7 @@ check_mapped(bool has)
 	assert_true(got == has || (has && on_write != NULL));
 	for (i = 200; got && i < sizeof b; i++)
 		assert_int_equal(b[i], i < 5000 ? 'e' : 0);
-	/* nothing is behind the end of the file */
+	/* zeros follow the end of the file */
 	assert_int_equal(image_read(s->proc[0]->mem, 0x502000, b, 1),
 	    got ? 0 : -1);
 	assert_true(!got || *b == 0);
@@ -87,8 +87,8 @@ try_mapped(void *arg)
 }
 
 /*
- * A mapped file that is on this machine is read, up to the end of its last
- * page, unless it has another build ID.
+ * A mapped file on this machine is read up to the end of its last page, unless
+ * it has another build ID.
  */
 static void
 test_mapped(void **state)
@@ -134,8 +134,8 @@ test_mapped(void **state)
 }
 
 /*
- * Other files go along, logs do not; flags of terminals, and fields that are
- * unknown.
+ * Other files in the directory are kept, except logs. Flags of terminals are
+ * read. An unknown field is reported.
  */
 static void
 test_others(void **state)

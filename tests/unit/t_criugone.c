@@ -14,8 +14,8 @@
 #define MAPPING	"400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
 
 /*
- * Add to s an embedded file of kb kilobytes of byte c. record has names of
- * files of its record, and their texts.
+ * Add to s an embedded file of kb kilobytes of byte c. record has the names and
+ * texts of the n files in its record.
  */
 static struct proc *
 embed(struct snap *s, const char *path, uint64_t ino, enum image_kind kind,
@@ -45,8 +45,8 @@ embed(struct snap *s, const char *path, uint64_t ino, enum image_kind kind,
 }
 
 /*
- * Deleted files, whose names criu makes for a moment: with their attributes, as
- * the file or its content has them.
+ * Deleted files: the image gives criu their attributes, from the open file or
+ * from its embedded content.
  */
 static void
 test_deleted(void **state)
@@ -98,7 +98,7 @@ test_deleted(void **state)
 	assert_ptr_equal(m.p + m.n + 5000, image.b + image.n);
 	assert_int_equal(m.p[m.n], 'a');
 
-	/* a watched file: an entry for its name, and one by which it is open */
+	/* a watched file has two entries: its name, and the open file */
 	m = frame("files.img", 1);
 	assert_text(m, "3.6", "/t/b");
 	NUMBERS(frame("remap-fpath.img", 1), "1 2 3", number(m, "2"), 2, 1);
@@ -124,7 +124,7 @@ test_deleted(void **state)
 	assert_int_equal(number(frame("fs-7.img", 0), "1"),
 	    number(frame("remap-fpath.img", 5), "1"));
 
-	/* a directory that is not recorded */
+	/* a deleted directory whose attributes are not recorded */
 	process_record(7);
 	set("cwd", "/t/w (deleted)");
 	assert_int_equal(load_one(&o), -1);
@@ -133,8 +133,8 @@ test_deleted(void **state)
 }
 
 /*
- * Load process 7, which has one more mapping, of the embedded file with inode
- * 55 if content is true.
+ * Load process 7 with one more mapping. If content is true, the file with inode
+ * 55 is embedded.
  */
 static int
 load_mapped(struct criuopts *o, const char *mapping, bool content,
@@ -210,7 +210,7 @@ test_mapped(void **state)
 		assert_int_equal(number(frame("mm-7.img", 0), "14#1.4"),
 		    number(frame("files.img", 1), "2"));
 	}
-	/* a newline in a name, and other names of a file */
+	/* a newline in a name; another name of the file */
 	process_record(7);
 	assert_int_equal(load_mapped(&o, PRIVATE "/t/a\\012b", false, NULL, 0),
 	    0);
@@ -222,7 +222,7 @@ test_mapped(void **state)
 	assert_text(m, "3.6", "/t/n");
 	assert_int_equal(number(m, "3.9"), 1);
 
-	/* a part of the content is missing */
+	/* part of the content is missing */
 	process_record(7);
 	assert_int_equal(load_mapped(&o, PRIVATE "/t/m (deleted)", true, part,
 	    1), -1);
@@ -231,7 +231,7 @@ test_mapped(void **state)
 }
 
 /*
- * Return the build ID, in words, that is written for an embedded ELF file with
+ * Return the build ID, as words, that is written for an embedded ELF file with
  * an ID of len bytes: 1, 2 and so on.
  */
 static struct part

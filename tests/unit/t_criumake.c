@@ -1,5 +1,5 @@
 /*
- * CRIU images made of the records of live processes: criu/make/ and
+ * CRIU images made from the records of live processes: criu/make/ and
  * record/words.c.
  *
  * link with: tests/unit/criurec.c tests/unit/criuimg.c
@@ -65,8 +65,8 @@ test_process(void **state)
 }
 
 /*
- * SIGSTOP that came to a process while it was held, for itself or for a
- * thread: it is stopped.
+ * A process that had a pending SIGSTOP when it was captured, for itself or a
+ * thread, is restored as stopped.
  */
 static void
 test_stopped(void **state)
@@ -132,7 +132,7 @@ test_memory(void **state)
 }
 
 /*
- * System calls that the stop interrupted: what ax and ip become.
+ * System calls that the stop interrupted are restarted: the new ax and ip.
  */
 static void
 test_restart(void **state)
@@ -162,7 +162,7 @@ test_restart(void **state)
 }
 
 /*
- * The set of n long words from v on.
+ * Set the file name to n words: v, v + 1 and so on.
  */
 static void
 set_words(const char *name, uint64_t v, size_t n)
@@ -177,7 +177,7 @@ set_words(const char *name, uint64_t v, size_t n)
 }
 
 /*
- * One of arm64, with its pointer authentication as Linux 5.4 has it.
+ * Begin a record of arm64 with the pointer authentication of Linux 5.4.
  */
 static void
 arm64_record(void)
@@ -211,8 +211,8 @@ arm64_refused(const char *why)
 }
 
 /*
- * Registers of arm64: later kernels have more in a set, earlier ones fewer
- * sets, and of SVE and SME there may be a header alone.
+ * Registers of arm64: later kernels have larger sets, earlier ones have fewer.
+ * SVE and SME may consist of a header only.
  */
 static void
 test_arm64(void **state)
@@ -280,8 +280,9 @@ test_threads(void **state)
 }
 
 /*
- * Write the record as it is now, with something in it that cannot be restored:
- * it is said what, and of which kind it is; and that kind alone leaves it out.
+ * Write the current record, which has an object of the kind word. leaving: 0,
+ * no kinds are left out; 1, all others; 2, this one. Only in the last case are
+ * images written. The message says why.
  */
 static int
 load_leaving(const char *word, const char *why, int leaving)
@@ -311,7 +312,7 @@ load_leaving(const char *word, const char *why, int leaving)
 	return -1;
 }
 
-/* of a terminal */
+/* control characters of a terminal */
 #define CC	"000102030405060708090a0b0c0d0e0f101112"
 #define MODES	"termios 1 2 3 4 5\ntermioscc " CC "\ntermlock 0 0 0 0 0\n" \
 		"termlockcc " CC "\nwinsize 6 7 8 9\n"
@@ -456,7 +457,7 @@ test_refused(void **state)
 }
 
 /*
- * What a socket has and cannot be restored: it is restored without.
+ * A socket is restored without the properties that criu lacks.
  */
 static void
 test_without(void **state)
@@ -533,13 +534,14 @@ test_unmapped(void **state)
 		    cases[i / 3].name, cases[i / 3].why);
 		if (load_leaving(cases[i / 3].word, why, (int)(i % 3)) == -1)
 			continue;
-		/* that of the executable is left */
+		/* the mapping of the executable is left */
 		assert_int_equal(count(frame("mm-7.img", 0), 14), 1);
 	}
 }
 
 /*
- * Images that came along have names of files, or are not seen.
+ * Images that are in the snapshot already are ignored unless they have names of
+ * files.
  */
 static void
 test_view(void **state)
@@ -565,8 +567,8 @@ test_view(void **state)
 }
 
 /*
- * A hundred thousand sockets that wait in each other, the last in the one
- * before it: each is looked at once, or this does not end.
+ * A hundred thousand sockets, each waiting in the queue of the previous one.
+ * Each is visited once, or the test would not end.
  */
 static void
 test_nested(void **state)
@@ -605,8 +607,8 @@ test_nested(void **state)
 }
 
 /*
- * Load a process that has mappings of a segment of System V, two pages long,
- * which is carried along as of the namespace ns, if that is not NULL.
+ * Load a process with mappings of a System V segment of two pages. If ns is not
+ * NULL, the segment is embedded as one of the IPC namespace ns.
  */
 static int
 load_sysv(struct criuopts *o, const char *maps, const char *shm, const char *ns)
@@ -643,7 +645,8 @@ load_sysv(struct criuopts *o, const char *maps, const char *shm, const char *ns)
 }
 
 /*
- * Memory of System V is restored if all of it is known, and nobody else has it.
+ * A System V segment is restored if all of it is in the snapshot and no process
+ * outside has it attached.
  */
 static void
 test_sysv(void **state)
@@ -710,7 +713,7 @@ test_sysv(void **state)
 }
 
 /*
- * Load a process in an IPC namespace, with what is told of that.
+ * Load a process in an IPC namespace with these objects.
  */
 static int
 load_space(struct criuopts *o, const char *detached, const char *sem,
@@ -731,7 +734,7 @@ load_space(struct criuopts *o, const char *detached, const char *sem,
 }
 
 /*
- * Semaphores and queues are restored with the namespace that has them.
+ * Semaphores and message queues are restored with their namespace.
  */
 static void
 test_space(void **state)
@@ -761,7 +764,7 @@ test_space(void **state)
 	    "6 8 640 5 6 7 8 99 3\n"), 0);
 	assert_string_equal(warned, "");
 	assert_int_equal(number(frame("ids-7.img", 0), "7"), 5);
-	/* as much as is in the queue */
+	/* length of the first message */
 	assert_int_equal(number(frame("ipcns-var-5.img", 0), "3"), 11);
 	m = frame("ipcns-sem-5.img", 0);
 	assert_int_equal(number(m, "1.7"), 5);
@@ -796,7 +799,7 @@ test_space(void **state)
 }
 
 /*
- * How many timers of timer_create(2) the image of process 7 has.
+ * Return the number of POSIX timers in the image of process 7.
  */
 static size_t
 posix_timers(void)
@@ -810,7 +813,7 @@ posix_timers(void)
 }
 
 /*
- * What else is left out: a timer for nobody; rights that would be others.
+ * A timer for a missing thread and a user namespace can be left out.
  */
 static void
 test_left(void **state)
@@ -863,7 +866,7 @@ test_watches(void **state)
 	assert_int_equal(number(m, "13.5#1.7.1"), 9);
 	assert_true(number(m, "13.5#1.7.3#0") == 0x0807060504030201);
 	assert_int_equal(number(m, "13.5#1.7.3#1"), 0xff);
-	/* its length */
+	/* its length is wrong */
 	assert_int_equal(number(m, "13.5#1.7.4"), 4);
 	process_record(7);
 	set("files", "3 1\n");
@@ -874,8 +877,8 @@ test_watches(void **state)
 }
 
 /*
- * Filters of system calls: the oldest of a thread comes last.  Those that all
- * threads have are of the first, for all.
+ * Seccomp filters: the oldest of a thread comes last. Filters of all threads
+ * are stored with the first one.
  */
 static void
 test_filters(void **state)
@@ -930,7 +933,7 @@ test_filters(void **state)
 }
 
 /*
- * A pidfd of the process itself, and one of who was waited for.
+ * A pidfd of the process itself, and one of a process that was waited for.
  */
 static void
 test_pidfds(void **state)
@@ -955,7 +958,7 @@ test_pidfds(void **state)
 }
 
 /*
- * Process 7, of a session that has /dev/pts/3 for its controlling terminal.
+ * Begin process 7, in a session with the controlling terminal /dev/pts/3.
  */
 static void
 on_terminal(const char *session)
@@ -975,9 +978,9 @@ on_terminal(const char *session)
 }
 
 /*
- * A pseudo terminal of which both ends are there, one of them twice, that is
- * the terminal of a session; and one of another, which is that of criu, as is
- * the controlling terminal of a session whose leader is not there.
+ * A pseudoterminal with both ends open that is the terminal of its session. A
+ * terminal with the other end outside becomes that of criu, as does the
+ * controlling terminal of a session without its leader.
  */
 static void
 test_terminals(void **state)
@@ -1029,7 +1032,7 @@ test_terminals(void **state)
 	    "becomes the terminal on criu's standard input when it is "
 	    "restored\n");
 	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB | CRIU_TERMINAL);
-	/* its own terminal is not that of its session any more */
+	/* the session loses its controlling terminal */
 	on_terminal("7");
 	set("files", "3 1\n");
 	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
@@ -1045,7 +1048,7 @@ test_terminals(void **state)
 	assert_int_equal(load_one(&o), -1);
 	assert_contains(warned, "descriptor 4: the terminal of a session, "
 	    "which is not open by its own name: /dev/tty");
-	/* and what is that of the session of criu can be opened */
+	/* /dev/tty can be opened if the terminal is that of criu's session */
 	on_terminal("5");
 	set("files", "4 2\n");
 	set("file/2", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
@@ -1065,8 +1068,8 @@ test_terminals(void **state)
 }
 
 /*
- * Locks on files: those of a process for each that has the file, those of the
- * file once; one that is not known is left out, and not its file.
+ * File locks: a lock of a process is written for each process with the file, a
+ * lock of an open file once. An unknown lock is left out without its file.
  */
 static void
 test_locks(void **state)
@@ -1125,7 +1128,7 @@ test_locks(void **state)
 }
 
 /*
- * Several kinds: all that would have to be named.
+ * Images are written if all kinds that apply are left out.
  */
 static void
 test_kinds(void **state)
@@ -1157,7 +1160,7 @@ test_kinds(void **state)
 			assert_string_equal(snap_errstr(), "nothing is "
 			    "written (-f tcp,tty writes the rest)");
 	}
-	/* what cannot be left out */
+	/* some obstacles cannot be left out */
 	o.leave = UINT64_MAX;
 	process_record(7);
 	set("files", "3 1\n");
@@ -1170,7 +1173,7 @@ test_kinds(void **state)
 }
 
 /*
- * Lines that are not as they should be.
+ * Malformed lines.
  */
 static void
 test_malformed(void **state)
@@ -1244,8 +1247,7 @@ test_malformed(void **state)
 }
 
 /*
- * Sockets whose names are paths: with the rights of their files, and where a
- * relative one leads from.
+ * Sockets bound to paths: permissions, and the directory of relative ones.
  */
 static void
 test_sockets(void **state)
@@ -1270,7 +1272,7 @@ test_sockets(void **state)
 		assert_int_equal(number(m, "16.13.1"), 0140711);
 		assert_int_equal(number(m, "16.13.2"), 3);
 		assert_int_equal(number(m, "16.13.3"), 4);
-		/* its length: of "/run/a/" */
+		/* length of "/run/a/" */
 		assert_int_equal(number(m, "16.14"), i == 0 ? 7 : 9);
 		assert_int_equal(number(m, "16.15"), 1);
 		assert_int_equal(number(m, "16.10.5"), 33);
@@ -1284,7 +1286,7 @@ test_sockets(void **state)
 }
 
 /*
- * Sockets of the internet: what they are made with.
+ * IP sockets: the properties with which they are created.
  */
 static void
 test_inet(void **state)
@@ -1318,7 +1320,7 @@ test_inet(void **state)
 	assert_int_equal(number(m, "4.7"), 7701);
 	assert_int_equal(number(m, "4.8"), 0);
 	assert_int_equal(number(m, "4.10"), 55);
-	/* as the network has it, read by who has the low byte first */
+	/* in network byte order, read as a little-endian number */
 	assert_int_equal(number(m, "4.11"), 0x0100007f);
 	assert_int_equal(number(m, "4.14.3"), 3);
 	assert_int_equal(number(m, "4.14.6"), 2);
@@ -1356,7 +1358,7 @@ note_note(void *arg, const char *text)
 }
 
 /*
- * Connections that go along, if all do.
+ * TCP connections are restored if all can be.
  */
 static void
 test_streams(void **state)
@@ -1391,7 +1393,7 @@ test_streams(void **state)
 	assert_int_equal(number(m, "13"), 4);
 	m = frame("files.img", 0);
 	assert_int_equal(number(m, "4.8"), 10);
-	/* as criu before 4.0 has it, and as later ones do */
+	/* the fields of criu before 4.0 and of later versions */
 	assert_int_equal(number(m, "4.14.20"), 3);
 	assert_int_equal(number(m, "4.20.3"), 3);
 	assert_int_equal(number(m, "4.20.2"), 1);
@@ -1414,7 +1416,7 @@ test_streams(void **state)
 	assert_int_equal(number(frame("files.img", 1), "4.8"), 11);
 	assert_int_equal(number(frame("tcp-stream-a.img", 0), "2"), 9);
 
-	/* the same, by iptables */
+	/* the same with iptables */
 	process_record(7);
 	set("netlock", "iptables\n");
 	set("files", "3 1\n");
@@ -1428,7 +1430,7 @@ test_streams(void **state)
 	assert_int_equal(number(m, "11"), 0);
 	assert_int_equal(count(m, 13), 0);
 
-	/* they can, but the user wants them closed */
+	/* they can be restored, but the user wants them closed */
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");
 	set("files", "3 1\n");
@@ -1444,7 +1446,7 @@ test_streams(void **state)
 	    "1.2.3.4:5 to 6.7.8.9:10 is closed when it is restored\n"
 	    "needs criu 4.0 or newer for TCP_NODELAY and TCP_CORK\n");
 
-	/* another does not: both are closed */
+	/* the other cannot be restored: both are closed */
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");
 	set("files", "3 1\n4 2\n");
@@ -1469,8 +1471,8 @@ test_streams(void **state)
 }
 
 /*
- * What only newer versions of criu read is said in a line; guards are entries
- * behind the mappings.
+ * A note names features that need a newer criu. Guard pages are entries after
+ * the mappings.
  */
 static void
 test_newer(void **state)
@@ -1519,7 +1521,7 @@ test_newer(void **state)
 }
 
 /*
- * Registers that are in use and that criu has no place for.
+ * Registers in use that CRIU images have no place for.
  */
 static void
 test_unwritten(void **state)
@@ -1552,7 +1554,7 @@ test_unwritten(void **state)
 }
 
 /*
- * Profiles of security modules.
+ * Profiles of Linux Security Modules.
  */
 static void
 test_profiles(void **state)
@@ -1595,8 +1597,8 @@ test_profiles(void **state)
 }
 
 /*
- * Return how many ms of processor time it takes to make images of memory of n
- * runs, with n ranges missing between them.
+ * Return the milliseconds of CPU time that it takes to make images of n runs of
+ * memory with n missing ranges between them.
  */
 static double
 runs_time(uint64_t n)
@@ -1634,7 +1636,8 @@ runs_time(uint64_t n)
 }
 
 /*
- * What is missing is not gone through for each run of pages.
+ * The time to look up missing ranges does not grow with the square of the
+ * number of runs.
  */
 static void
 test_runs(void **state)
@@ -1650,7 +1653,8 @@ test_runs(void **state)
 }
 
 /*
- * What criu has nothing for, but a process goes on without, is told.
+ * Attributes that criu cannot restore, but the process can live without, are
+ * noted.
  */
 static void
 test_lost(void **state)
@@ -1673,8 +1677,8 @@ test_lost(void **state)
 }
 
 /*
- * Connections, which are closed: that is told, of many of how many.  One that
- * has ended was shut down.
+ * Connections that are closed are noted, the first ones by name, the others as
+ * a number. A connection that has ended is shut down.
  */
 static void
 test_connections(void **state)
@@ -1732,18 +1736,19 @@ test_connections(void **state)
 }
 
 /*
- * Sockets that are connected to one with a later number come behind it, but
- * where it is connected to them; whom nobody can connect to again, a third.
+ * A socket connected to one with a higher number comes after it, unless both
+ * are connected to each other. If its peer is connected to a third one, it is
+ * refused.
  */
 static void
 test_peers(void **state)
 {
 	static const char form[] = "type unix\nino %d\nflags 2\nsocket 2 %d "
 	    "%d 0 0\nname 0061%02x\noptions 4608 4608 0\n";
-	/* peers of 11, 12, 13 and 14; how they stand in the image */
+	/* the peers of 11 to 14, and their order in the image */
 	static const struct {
 		int	 peer[4];
-		int	 order[4];	/* 0: it is refused */
+		int	 order[4];	/* 0: refused */
 	} cases[] = {
 		{ { 0, 0, 0, 0 }, { 11, 12, 13, 14 } },
 		{ { 14, 0, 14, 0 }, { 14, 11, 12, 13 } },
@@ -1784,8 +1789,9 @@ test_peers(void **state)
 }
 
 /*
- * Three processes, 7 above 8 and 9, of which each shares something with the
- * first that is named; from is the one that is asked for.
+ * Load processes 6 to 9: 6 is the parent of 7, and 7 the parent of 8 and 9. 8
+ * and 9 share with 6 the object named shares. Process from and its descendants
+ * are written.
  */
 static int
 load_family(const char *shares, uint64_t from)
@@ -1817,7 +1823,7 @@ load_family(const char *shares, uint64_t from)
 }
 
 /*
- * What processes share with one that is not chosen they share with each
+ * Processes that share an object with an unselected process share it with each
  * other.
  */
 static void
@@ -1835,7 +1841,7 @@ test_shares(void **state)
 }
 
 /*
- * What a process has of names and numbers that another one may have, too.
+ * IDs and names that two processes may share.
  */
 static void
 test_names(void **state)
@@ -1851,7 +1857,7 @@ test_names(void **state)
 	set("exe", "bin/one");
 	assert_int_equal(load_one(&o), -1);
 	assert_contains(warned, "process 7: its executable is not known");
-	/* two threads that are 8 inside */
+	/* two threads with ID 8 in the namespace */
 	s = begin();
 	process_record(7);
 	finish(s, 7);
@@ -1867,8 +1873,8 @@ test_names(void **state)
 }
 
 /*
- * Load an init in a mount namespace of its own, with a list of mounts there,
- * and one of those where snap was.
+ * Load an init in its own mount namespace. inside lists its mounts, outside
+ * those of snap.
  */
 static int
 load_mounted(struct criuopts *o, const char *inside, const char *outside)
@@ -1899,8 +1905,8 @@ load_mounts(struct criuopts *o, const char *inside)
 }
 
 /*
- * Lists in which each may be covered by each of the others are not looked
- * through for hours.
+ * Long lists in which each mount may be covered by each other one are checked
+ * in little time.
  */
 static void
 test_covered(void **state)
@@ -1931,7 +1937,7 @@ test_covered(void **state)
 }
 
 /*
- * What is mounted is told as criu wants it, or why it cannot be.
+ * Mounts are written as criu expects them, or the reason why they cannot be.
  */
 static void
 test_mounts(void **state)
@@ -2033,7 +2039,7 @@ test_trees(void **state)
 			    "restored; use -p with one of 7, 9" :
 			    "no process 8 in the snapshot");
 	}
-	/* the session of another */
+	/* a session whose leader is not in the snapshot */
 	o = (struct criuopts){ .note = note_warning, .need = &need };
 	s = begin();
 	process_record(9);
@@ -2046,8 +2052,7 @@ test_trees(void **state)
 }
 
 /*
- * The sets of processes, and the hierarchies with their cgroups: the lower ones
- * within the upper ones.
+ * The sets of processes and the cgroup trees of each hierarchy.
  */
 static void
 test_cgroups(void **state)
@@ -2078,7 +2083,7 @@ test_cgroups(void **state)
 	m = frame("cgroup.img", 0);
 	assert_int_equal(count(m, 1), 1);
 	assert_int_equal(number(m, "1.1"), 2);
-	/* not one without a controller where nobody is in a cgroup */
+	/* without name=y: all processes are in its root */
 	assert_int_equal(count(inner(m, "1"), 2), 3);
 	assert_text(m, "1.2.1", "");
 	assert_text(m, "1.2#1.1", "cpu,cpuacct");
@@ -2086,7 +2091,7 @@ test_cgroups(void **state)
 	assert_text(m, "1.2#2.1", "name=x");
 	assert_int_equal(count(m, 2), 3);
 
-	/* version 2, from the top; what several lines have is not written */
+	/* version 2, from the root, without properties of several lines */
 	c = inner(m, "2");
 	assert_text(c, "2.1", "a");
 	assert_text(c, "2.3.2", "pids");
@@ -2110,13 +2115,13 @@ test_cgroups(void **state)
 	assert_int_equal(number(c, "3"), 1);
 	assert_text(m, "2#2.2.1", "z");
 
-	/* nothing above with another mode, and all that it can reset */
+	/* full mode: default values, no parent directories */
 	assert_int_equal(load_cgroups(CGROUPS_FULL, "0::/a/b\n", told), 0);
 	m = frame("cgroup.img", 0);
 	assert_text(m, "2.2.1", "a/b");
 	assert_int_equal(count(inner(m, "2.2"), 3), 2);
 
-	/* one that is not told of; none at all; not asked for */
+	/* a cgroup without properties; no cgroups; none requested */
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/z\n", told), 0);
 	assert_string_equal(warned, "process 7: properties of its cgroup /z "
 	    "are unknown and not restored\n");
@@ -2129,7 +2134,7 @@ test_cgroups(void **state)
 }
 
 /*
- * What is not as it should be is an error, and changes nothing.
+ * Malformed lists are errors, and no image is written.
  */
 static void
 test_badcgroups(void **state)
@@ -2154,7 +2159,7 @@ test_badcgroups(void **state)
 		assert_contains(snap_errstr(), "process 7: cgroups/directories:"
 		    " ");
 	}
-	/* what snap could not see is left out, and the rest restored */
+	/* a cgroup that snap could not see is left out */
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/../a\n", ""), 0);
 	assert_string_equal(warned, "cgroups: /../a, of process 7, is "
 	    "outside the root that snap saw: left out\n");
@@ -2172,7 +2177,7 @@ test_badcgroups(void **state)
 }
 
 /*
- * The root of a cgroup namespace is a part of the paths below it.
+ * Paths in a cgroup namespace begin with the path of its root.
  */
 static void
 test_cgroupspace(void **state)
@@ -2248,7 +2253,7 @@ arm(bool on)
 }
 
 /*
- * Memory that runs out: there are no images then, and an error tells of it.
+ * If memory runs out, no images are written and an error is returned.
  */
 static void
 test_exhausted(void **state)

@@ -19,7 +19,7 @@ enum { ADDRESS = 1, NAME = 3, MTU = 4, LINK = 5, MASTER = 10, INFO = 18,
 	NETNSID = 37, XDP = 43, INFO_KIND = 1, INFO_DATA = 2 };
 enum { HEAD = 16, ETHER = 1, LOOPBACK = 772, UP = 1 };
 
-static uint8_t file[4096];	/* messages, in the making */
+static uint8_t file[4096];	/* current messages */
 static size_t nfile, last;
 
 static void
@@ -105,7 +105,7 @@ link_add(uint8_t index, const char *name, unsigned int type, uint8_t flags,
 }
 
 /*
- * Give the record the file called name, which then is empty again.
+ * Give the record the file name with the messages, and clear them.
  */
 static void
 file_end(const char *name)
@@ -115,7 +115,7 @@ file_end(const char *name)
 }
 
 /*
- * Begin the record of an init in a network namespace of its own.
+ * Begin the record of an init in its own network namespace.
  */
 static void
 net_record(void)
@@ -215,7 +215,7 @@ test_links(void **state)
 }
 
 /*
- * Why there is no network namespace: a link, or all of it.
+ * Reasons not to restore a network namespace: a link, or all of it.
  */
 static void
 test_refused(void **state)
@@ -260,8 +260,8 @@ test_refused(void **state)
 }
 
 /*
- * Add routes: one for the main table, those of the kernel, and with an ID of a
- * next hop as the second attribute and as the last.
+ * Add routes: one of the main table, some made by the kernel, and routes with a
+ * next-hop ID as the second or the last attribute.
  */
 static void
 routes_add(void)
@@ -353,8 +353,8 @@ test_saved(void **state)
 }
 
 /*
- * Options of a bridge: as a new one has them, other values, and values that are
- * cut off.
+ * Options of a bridge: the defaults of a new one, other values, and values that
+ * are cut.
  */
 static void
 bridge_options(uint64_t more, size_t less)
@@ -390,8 +390,8 @@ bridge_options(uint64_t more, size_t less)
 #define SETTING(name) LOST("setting net/ipv4/" name ", of")
 
 /*
- * A network namespace of which much is not restored, or of which everything is
- * as it is in a new one.
+ * Load a network namespace. If lost is true, much of it is not restored;
+ * otherwise all is as in a new one.
  */
 static int
 load_lost(bool lost)
@@ -410,7 +410,7 @@ load_lost(bool lost)
 		message("\2\0\0\0\1\0\0\0\x80\0\0\0", 12);
 		message("\2\0\0\0\1\0\0\0\xc0\0\0\0", 12);
 	}
-	file_add(2 * HEAD, HEAD);	/* a message that is cut off */
+	file_add(2 * HEAD, HEAD);	/* a cut message */
 	file_end("net/neighbours");
 	message("\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
 	attribute(1, "noqueue", 8);
@@ -471,7 +471,7 @@ test_lost(void **state)
 	assert_string_equal(warned, all_lost);
 	assert_int_equal(count(frame("netns-6.img", 0), 10), 0);
 
-	/* numbers of one, and options that are cut off */
+	/* one neighbor and one connection; options that are cut */
 	net_record();
 	link_add(1, "lo", LOOPBACK, UP, NULL, NULL, 0);
 	bridge_options(1, 1);
@@ -487,7 +487,7 @@ test_lost(void **state)
 }
 
 /*
- * A connection that is closing, where a packet filter may drop what criu sends.
+ * A closing connection: a packet filter may drop the packets of criu.
  */
 static void
 test_filtered(void **state)

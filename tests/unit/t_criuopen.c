@@ -82,7 +82,7 @@ test_packet(void **state)
 	}
 	assert_int_equal(number(frame("mm-7.img", 0), "14#1.4"), id);
 
-	/* a ring of a socket that only another process has */
+	/* if k is 1, only another process has the mapped socket open */
 	for (k = 0; k < 2; k++) {
 		s = begin();
 		process_record(7);
@@ -158,7 +158,7 @@ test_terminals(void **state)
 }
 
 /*
- * UNIX sockets: their options, queues and connections that wait.
+ * UNIX sockets: options, queues and waiting connections.
  */
 static void
 test_unix(void **state)
@@ -204,8 +204,8 @@ test_unix(void **state)
 }
 
 /*
- * Pipes: within the snapshot, with one end in it, and standard streams whose
- * other ends are outside.
+ * Pipes: with both ends in the snapshot, with one end, and as standard streams
+ * whose other ends are outside.
  */
 static void
 test_pipes(void **state)
@@ -249,7 +249,7 @@ test_pipes(void **state)
 }
 
 /*
- * Kinds of files without a name.
+ * Files without a path.
  */
 static void
 test_others(void **state)
@@ -341,7 +341,7 @@ try_files(void *arg)
 	assert_int_equal(number(frame("remap-fpath.img", 0), "3"), 1);
 	for (n = 0, m = frame("files.img", 0); m.p + m.n < image.b + image.n;)
 		m = frame("files.img", ++n);
-	/* with other ends, paths, the executable and directories */
+	/* including other ends, paths, the executable and directories */
 	assert_int_equal(n + 1, 11);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * CRIU images that are read again: as a view, in archives, upon others,
+ * CRIU images that are read again: as a view, in archives, with parents,
  * compressed, and when memory runs out.
  *
  * link with: tests/unit/criurec.c tests/unit/criuimg.c
@@ -18,12 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_DIRS = 256 };	/* directories that may be stacked */
+enum { MAX_DIRS = 256 };	/* longest chain of parents */
 
 /*
  * Return a snapshot of process 7. Each character of pages is a kilobyte of its
- * memory from DATA on, with zeros for 0. If body is not NULL, the process has a
- * deleted file open whose kilobytes are those in body, size bytes together.
+ * memory from DATA on, 0 stands for zeros. If body is not NULL, the process has
+ * a deleted file of size bytes open, whose kilobytes are those in body.
  */
 static struct snap *
 make(const char *pages, const char *body, const char *size)
@@ -70,7 +70,7 @@ make(const char *pages, const char *body, const char *size)
 }
 
 /*
- * Return the snapshot s as it is read from its bytes. Free s.
+ * Write snapshot s to memory and return what is read from there. Free s.
  */
 static struct snap *
 again(struct snap *s)
@@ -86,7 +86,8 @@ again(struct snap *s)
 }
 
 /*
- * A view has the files of the directory, with the same bytes, in any pieces.
+ * A view has the same files as the directory, with the same bytes, read in any
+ * pieces.
  */
 static void
 test_view(void **state)
@@ -153,8 +154,8 @@ test_view(void **state)
 }
 
 /*
- * Pages that an image lists and the snapshot lacks are data that cannot be
- * read: a part of them, or all.
+ * Pages that an image lists and that the snapshot lacks, partly or completely,
+ * cannot be read.
  */
 static void
 test_lacking(void **state)
@@ -201,7 +202,7 @@ test_lacking(void **state)
 }
 
 /*
- * Deleted files are written without their holes, which are whole blocks.
+ * Deleted files are written without holes of whole blocks.
  */
 static void
 test_holes(void **state)
@@ -253,7 +254,7 @@ test_holes(void **state)
 }
 
 /*
- * Write images of process 7 to a directory below top, upon another one.
+ * Write images of process 7 below top, upon a parent.
  */
 static int
 write_upon(const char *name, const char *pages, const char *parent,
@@ -351,8 +352,8 @@ check_memory(const char *path, const char *pages)
 }
 
 /*
- * As many directories may be stacked as the limit says, in a file system and in
- * an archive.
+ * A chain of parents may be as long as the limit, in a file system and in an
+ * archive.
  */
 static void
 test_depth(void **state)
@@ -383,7 +384,7 @@ test_depth(void **state)
 }
 
 /*
- * Two trees are checked each by itself, and reported.
+ * Several process trees are checked and reported separately.
  */
 static void
 test_check(void **state)
@@ -432,7 +433,7 @@ test_check(void **state)
 
 #ifdef LZ4
 /*
- * Blocks of all sizes about one kilobyte are decompressed.
+ * Blocks of all sizes near one kilobyte are decompressed.
  */
 static void
 test_packed(void **state)
@@ -462,8 +463,7 @@ test_packed(void **state)
 		assert_memory_equal(image.b, b, PAGE);
 		snap_free(s);
 	}
-	/* all pages are in the parent of the parent, where they are
-	   compressed */
+	/* all pages are in the parent's parent, compressed */
 	assert_int_equal(write_upon("p0", "abcdaaaa", NULL, true), 0);
 	assert_int_equal(write_upon("p1", "abcdaaaa", "p0", true), 0);
 	assert_int_equal(write_upon("p2", "abcdaaaa", "p1", true), 0);
@@ -501,7 +501,7 @@ try_upon(void *arg)
 }
 
 /*
- * What is read or written is complete, or fails.
+ * Reading and writing are complete or fail.
  */
 static void
 test_exhausted(void **state)

@@ -18,7 +18,7 @@
 #define OUTSIDE	"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 
 /*
- * Load an init in namespaces of its own, of which spaces is the list.
+ * Load an init in its own namespaces, which spaces lists.
  */
 static int
 load_init(struct criuopts *o, const char *spaces, const char *inside,
@@ -76,7 +76,7 @@ test_types(void **state)
 		assert_int_equal(number(m, "1"), cases[i].code);
 		root = number(frame("mountpoints-2.img", 0), "2");
 		bin = number(frame("mountpoints-2.img", 2), "2");
-		/* the mount that each path is on, zigzag */
+		/* the mount ID of each path, zigzag */
 		m = frame("files.img", 0);
 		assert_text(m, "3.6", "/bin/one");
 		assert_int_equal(number(m, "3.7"), 2 * bin);
@@ -87,7 +87,7 @@ test_types(void **state)
 }
 
 /*
- * Users have numbers of their own in a user namespace.
+ * Users have their own numbers in a user namespace.
  */
 static void
 test_users(void **state)
@@ -107,7 +107,7 @@ test_users(void **state)
 	m = inner(frame("core-1.img", 0), "5.10");
 	assert_numbers(m, "1 3 5 7 2 4 6 8 14", (const uint64_t[]){ 1, 2,
 	    65534, 1009, 5, 0, 9, 65534, 1 });
-	/* the login UID cannot be set there */
+	/* there the login UID cannot be set */
 	assert_int_equal(count(inner(frame("core-1.img", 0), "3"), 13), 0);
 
 	/* without a mount namespace, or with another mount below the root */
@@ -125,7 +125,8 @@ test_users(void **state)
 }
 
 /*
- * Which properties are written: not those that a new cgroup has.
+ * Properties of cgroups that each mode writes. CGROUPS_SOFT omits those that a
+ * new cgroup has.
  */
 static void
 test_properties(void **state)
@@ -168,7 +169,7 @@ test_properties(void **state)
 }
 
 /*
- * A cgroup comes before those below it, in whatever order they are recorded.
+ * A cgroup comes before its children, in whatever order they are recorded.
  */
 static void
 test_order(void **state)
@@ -219,7 +220,7 @@ test_words(void **state)
 }
 
 /*
- * Limits of an IPC namespace: as recorded, or as in a new one.
+ * Limits of an IPC namespace: recorded ones, or those of a new one.
  */
 static void
 test_limits(void **state)
@@ -254,7 +255,7 @@ test_limits(void **state)
 		assert_int_equal(count(m, 15), 0);
 		assert_int_equal(count(m, 16), i);
 	}
-	/* mappings of segments cannot be counted */
+	/* overlapping mappings: attached segments cannot be counted */
 	process_record(7);
 	set("ns/ipc", "ipc:[7]");
 	set("sysvipc/shm", "5 7 1640 8000 11 12 13 14 2\n");

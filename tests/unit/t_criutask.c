@@ -17,8 +17,8 @@
 #define NEVER	": cannot be restored\n"
 
 /*
- * A file of the record of process 7 because of which the process cannot be
- * restored, or, if why is NULL, can be.
+ * A file of the record of process 7 and the reason why it prevents the process
+ * from being restored, or NULL if it does not.
  */
 static const struct obstacle {
 	const char *name, *text, *why;
@@ -43,7 +43,7 @@ static const struct obstacle {
 };
 
 /*
- * Load process 7, which has the file that o describes. Fail unless that is
+ * Load process 7 with the file of obstacle b. Return -1 unless b->why is
  * reported.
  */
 static int
@@ -87,7 +87,7 @@ arm(bool on)
 }
 
 /*
- * Nothing is written if memory runs out for the message.
+ * Nothing is written if there is no memory for the message.
  */
 static void
 test_exhausted(void **state)
@@ -138,7 +138,7 @@ test_pending(void **state)
 }
 
 /*
- * Signals that cannot be restored: criu would take one, lose one, or the
+ * Signals that cannot be restored: criu would consume or lose them, or the
  * process would end.
  */
 static void
@@ -197,7 +197,7 @@ test_signals(void **state)
 }
 
 /*
- * The signal that stopped a process, as its siginfo has it.
+ * The signal that stopped a process, from its siginfo.
  */
 static void
 test_stopped(void **state)
@@ -234,7 +234,7 @@ test_stopped(void **state)
 }
 
 /*
- * Parts of xstate, whose places depend on its size.
+ * Components of xstate, whose offsets depend on its size.
  */
 static void
 test_xstate(void **state)
@@ -242,7 +242,7 @@ test_xstate(void **state)
 	static const struct {
 		size_t len;
 		uint64_t use, has;
-		size_t pkru;		/* where that is */
+		size_t pkru;		/* its offset */
 	} cases[] = {
 		{ 4096, 0x2e7, 0x2e7, 2688 }, { 2696, 0x204, 0x204, 2688 },
 		{ 2688, 0x204, 0x4, 0 }, { 2440, 0x2e4, 0x2e4, 2432 },
@@ -292,7 +292,7 @@ test_xstate(void **state)
 }
 
 /*
- * Clocks, strict seccomp, and lines that are not as they should be.
+ * Clocks, strict seccomp, and malformed lines.
  */
 static void
 test_facts(void **state)

@@ -1,6 +1,6 @@
 /*
- * The same kilobyte once: dedup/, against a list of pages that is searched from
- * its beginning.
+ * Kilobytes with the same content are written once: dedup/, compared with a
+ * search of a list of all pages from its beginning.
  */
 #include "dedup/dedup.h"
 #include "model.h"
@@ -8,7 +8,7 @@
 
 #ifdef WEAK_HASH
 /*
- * In place of fetch.o: the same code, but most pages collide.
+ * The code of fetch.o, with a hash under which most pages collide.
  */
 #include "xxh.h"
 #undef XXH3_64bits_withSecret
@@ -26,14 +26,14 @@
 
 enum { MOSTPAGES = 20000, MOSTSEGS = 200 };
 
-struct page {			/* of what was described, in order */
+struct page {			/* the pages, in order of description */
 	const struct segment *seg;
 	uint64_t	 kb;
 	size_t		 len;
-	const uint8_t	*want;	/* what it holds */
+	const uint8_t	*want;	/* expected content */
 	bool		 lost;
-	bool		 alone;	/* written whatever it is like */
-	enum verdict	 verdict; /* as it was found */
+	bool		 alone;	/* never a reference */
+	enum verdict	 verdict; /* the result */
 	const struct image *image;
 	uint64_t	 addr;
 };
@@ -46,7 +46,7 @@ struct world {
 	uint8_t		*bytes[MOSTSEGS];
 	size_t		 nbytes;
 	struct dedup	*dedup;
-	size_t		 stop;	/* the finding that fails; 0: none */
+	size_t		 stop;	/* number of the finding that fails; 0: none */
 	size_t		 nfinding;
 	char		 why[256];
 };
@@ -106,7 +106,8 @@ world_free(struct world *w)
 }
 
 /*
- * Copy what a segment holds, and note which of it is lost.
+ * Append the pages of segment s to the list, with their content and whether
+ * they are lost. last says that s ends a section.
  */
 static void
 world_expect(struct world *w, const struct segment *s, bool last)
@@ -138,7 +139,7 @@ world_expect(struct world *w, const struct segment *s, bool last)
 }
 
 /*
- * Describe n segments at once.
+ * Describe the n segments at s in one call.
  */
 static int
 world_addsome(struct world *w, struct segment *const *s, size_t n, bool last)
@@ -166,7 +167,7 @@ all_zero(const uint8_t *p, size_t n)
 }
 
 /*
- * Is there a page before this one that it should be the same as?
+ * Return true if an earlier raw page has the content of p.
  */
 static bool
 naive_find(const struct world *w, const struct page *p)
@@ -181,8 +182,7 @@ naive_find(const struct world *w, const struct page *p)
 }
 
 /*
- * A page that was found to be the same refers to a raw one, as long, before
- * it, with the same bytes.
+ * Check that p refers to an earlier raw page of the same length and content.
  */
 static void
 check_target(const struct world *w, const struct page *p)
@@ -200,7 +200,7 @@ check_target(const struct world *w, const struct page *p)
 }
 
 /*
- * Every page is found to be what the list says.
+ * Check that each page has the result that the list predicts.
  */
 static void
 world_check(struct world *w)
@@ -237,18 +237,18 @@ count(const struct world *w, enum verdict v)
 }
 
 /*
- * Frames: what processes share.  A table maps the groups of a source onto
- * frames.  A frame may move to another number; the old one is used again,
- * but not at once.
+ * Frames: memory that processes share. A table maps the groups of a source to
+ * frames. A frame may move to another number; its old number is used again
+ * later.
  */
 enum { NFRAME = 48, NFREE = 64 };
 
 struct frames {
 	uint8_t		 data[NFRAME][IDENTITY_KB * KB];
 	bool		 lost[NFRAME];
-	uint64_t	 number[NFRAME]; /* 0: not known */
+	uint64_t	 number[NFRAME]; /* 0: unknown */
 	uint64_t	 unused[NFREE];	/* numbers, the next one first */
-	struct rng	*rng;		/* NULL: they stay where they are */
+	struct rng	*rng;		/* NULL: frames do not move */
 	bool		 fails;
 	unsigned long	 calls;
 	pthread_mutex_t	 lock;
@@ -309,7 +309,7 @@ frames_init(struct frames *f, struct rng *r)
 }
 
 /*
- * The memory of a process: groups of pages that are frames.
+ * Make the memory of a process from groups of pages that are frames.
  */
 static struct memsource *
 table_source(struct world *w, struct table *t, struct frames *f, size_t n)
@@ -331,7 +331,7 @@ table_source(struct world *w, struct table *t, struct frames *f, size_t n)
 }
 
 /*
- * Segments of random extents out of all kinds of sources.
+ * Make segments of random extents from all kinds of sources.
  */
 static void
 random_segments(struct world *w, struct rng *r, struct memsource **src,
@@ -430,8 +430,8 @@ test_random(void **state)
 }
 
 /*
- * Frames that move while we look: less is found by identity, and nothing
- * wrong.
+ * Frames that move while they are looked up: fewer pages are found by identity,
+ * none wrongly.
  */
 static void
 test_moving(void **state)
@@ -466,8 +466,8 @@ fill(struct memsource *m, size_t first, size_t n, uint64_t seed)
 }
 
 /*
- * What has an identity that was seen is not read: new, zero, same and lost
- * pages alike.
+ * Pages with an identity that was seen before are not read, whether it is a
+ * new, zero, same or lost page.
  */
 static void
 test_notread(void **state)
@@ -503,7 +503,7 @@ test_notread(void **state)
 	assert_int_equal(y->nread, 0);
 	assert_int_equal(x->nread, i);
 
-	/* in the same block, and as the last page, which must be read */
+	/* the last page must be read, and with it others of its block */
 	assert_int_equal(world_add(w, source_segment(w, 3, NFRAME *
 	    IDENTITY_KB, y, 0), true), 0);
 	world_check(w);
@@ -513,8 +513,8 @@ test_notread(void **state)
 }
 
 /*
- * All frames move after they were described: everything is read again, and
- * found by its content.
+ * If all frames move after they were described, everything is read again and
+ * found by content.
  */
 static void
 test_moved(void **state)
@@ -549,9 +549,9 @@ test_moved(void **state)
 }
 
 /*
- * A later copy refers to its own pages and to the same address of the copy
- * before, also for a kilobyte of a changed page. A process that was in no
- * earlier copy refers to pages of this one that have not changed.
+ * A later copy refers to its own pages and to the same addresses of the copy
+ * before it, even for a kilobyte of a changed page. A process without an
+ * earlier copy refers to unchanged pages of this copy.
  */
 static void
 test_copy(void **state)
@@ -620,9 +620,9 @@ test_copy(void **state)
 }
 
 /*
- * A later moment reads only what changed since the moment before. It refers to
- * the moment that wrote the page, also if that is older. If all is true, a
- * process that was in no earlier moment refers to the same pages.
+ * A later moment reads only pages that changed since the moment before. It
+ * refers to the moment that wrote the page, which may be older. If all is true,
+ * a process that is in no earlier moment refers to the same pages.
  */
 static void
 check_moments(bool all)
@@ -688,9 +688,9 @@ test_moments(void **state)
 }
 
 /*
- * Memory that is described once more, of another process, is neither read nor
- * asked for its frames, wherever the other begins; but for what had no frame
- * when it was described first.
+ * The same memory described for another process is not read and its frames are
+ * not looked up, wherever the new segment begins. Groups without a frame at the
+ * first time are the exception.
  */
 static void
 test_again(void **state)
@@ -736,7 +736,7 @@ test_again(void **state)
 		else
 			assert_int_equal(x->nread, i);
 		assert_between(frames.calls - calls, unknown, unknown * 4);
-		/* other bytes with the same locations */
+		/* other content at the same locations */
 		y = memsource_new(w->snap, 5 * IDENTITY_KB, KB);
 		fill(y, 0, 5 * IDENTITY_KB, 55);
 		y->src.image = p->mem;
@@ -747,10 +747,10 @@ test_again(void **state)
 	}
 }
 
-enum { NMANY = 1500 };		/* groups that are asked for by two threads */
+enum { NMANY = 1500 };		/* groups that two threads look up */
 
-struct many {			/* whose frames are numbered from 1 on */
-	size_t		 moved;	/* but for this one's */
+struct many {			/* frames are numbered from 1 on */
+	size_t		 moved;	/* except this one's */
 	atomic_size_t	 calls;
 };
 
@@ -767,8 +767,8 @@ many_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * A long run that two have is asked for again at once; what has moved of it is
- * read, and no more, wherever it lies.
+ * A long run that two processes have is looked up in one call. Only groups that
+ * moved are read.
  */
 static void
 test_many(void **state)
@@ -800,7 +800,7 @@ test_many(void **state)
 		    IDENTITY_KB, src[1], 0), false), 0);
 		assert_int_equal(src[1]->nread, moved[i] == SIZE_MAX ? 0 :
 		    IDENTITY_KB);
-		/* for one, for 64, and for what is left */
+		/* a single group, 64 groups, and the rest */
 		if (moved[i] == SIZE_MAX)
 			assert_int_equal(many[0].calls, 1 + 1 + 1 + 1);
 		assert_int_equal(count(w, VERDICT_SAME), NMANY * IDENTITY_KB);
@@ -810,8 +810,8 @@ test_many(void **state)
 }
 
 /*
- * What follows a known group and has a known identity, too, but was itself
- * not written, or is too short to be referred to.
+ * Pages that follow a known group and have a known identity are not found by it
+ * if the group was not written or is too short for references.
  */
 static void
 test_follow(void **state)
@@ -857,7 +857,7 @@ test_follow(void **state)
 }
 
 /*
- * What cannot be identified is read, whatever was identified before.
+ * Pages that cannot be identified are read, whatever was identified before.
  */
 static void
 test_identifyfails(void **state)
@@ -896,8 +896,8 @@ test_identifyfails(void **state)
 }
 
 /*
- * The last page of a section, and a short one, is raw though it is known;
- * others may be the same as a last page, but not as a short one.
+ * The last page of a section and a short page are always raw. Other pages may
+ * refer to a last page, but not to a short one.
  */
 static void
 test_last(void **state)
@@ -956,7 +956,7 @@ warned(void *arg, const char *text)
 }
 
 /*
- * Kilobytes are counted; a warning names those that cannot be read.
+ * Kilobytes are counted, and a warning names those that cannot be read.
  */
 static void
 test_count(void **state)
@@ -988,9 +988,9 @@ test_count(void **state)
 }
 
 /*
- * Pages that were written and cannot be read again are not referred to, and
- * nothing refers to what comes behind it: the last page is like the first
- * of its segment, both like a page that is lost by now.
+ * No page refers to one that was written and cannot be read again, nor to a
+ * later page. Here the last page of a segment equals its first page, and both
+ * equal a page that is lost by now.
  */
 static void
 test_gone(void **state)
@@ -1015,8 +1015,8 @@ test_gone(void **state)
 }
 
 /*
- * Pages that differ but for their hash, with the last page like the first
- * one: a reference must not point forward.
+ * Pages with the same hash, where the last page equals the first one: no
+ * reference points forward.
  */
 static void
 test_forward(void **state)
@@ -1057,7 +1057,7 @@ test_broken(void **state)
 }
 
 /*
- * Whoever is told may stop it, at any finding.
+ * The callback may stop the work at any finding.
  */
 static void
 test_stop(void **state)
@@ -1081,7 +1081,7 @@ test_stop(void **state)
 }
 
 /*
- * Zeros cost nothing, however many there are; there is a limit to them.
+ * Zeros take no memory, whatever their number, up to a limit.
  */
 static int
 count_zeros(void *arg, const struct finding *f)

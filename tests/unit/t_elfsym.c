@@ -1,6 +1,6 @@
 /*
- * Names of functions in ELF files: elf/symbols.c.  The files are made here, and
- * one is this program.
+ * Names of functions in ELF files: elf/symbols.c. The files are made here; one
+ * is this program.
  */
 #include "state/state.h"
 #include "trace.h"
@@ -26,7 +26,7 @@ struct elf {
 };
 
 /*
- * A file with a segment at OFF that is loaded at ADDR, and five symbols.
+ * Make a file with a segment at OFF, loaded at ADDR, and five symbols.
  */
 static void
 elf_make(struct elf *m, uint32_t table)
@@ -128,7 +128,7 @@ test_names(void **state)
 }
 
 /*
- * Names without an end, tables that are said to be huge.
+ * Names without a NUL, and tables with huge sizes.
  */
 static void
 test_malformed(void **state)
@@ -162,7 +162,7 @@ test_malformed(void **state)
 }
 
 /*
- * A name that is long is cut: many may share one.
+ * A long name is cut: many symbols may share it.
  */
 static void
 test_long(void **state)
@@ -187,7 +187,7 @@ test_long(void **state)
 }
 
 /*
- * Cut at every byte, and every byte of headers and tables changed.
+ * Cut the file at each byte; change each byte of headers and tables.
  */
 static void
 test_damaged(void **state)
@@ -214,8 +214,7 @@ test_damaged(void **state)
 }
 
 /*
- * This program has its own functions where it is loaded, more or less: the
- * name is right wherever that is.
+ * This program's own functions are found, wherever it is loaded.
  */
 static void
 test_self(void **state)
@@ -246,7 +245,7 @@ test_self(void **state)
 }
 
 /*
- * The file that has the name must be the file that was mapped.
+ * The open file must be the one that was mapped.
  */
 static void
 test_inode(void **state)

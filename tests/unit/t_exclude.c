@@ -27,8 +27,8 @@ warn(void *arg, const char *text)
 }
 
 /*
- * Make a process with these files of its record: name, text, ..., NULL. It has
- * an environment, also in its memory, at ENV.
+ * Make a process with these files in its record: name, text, ..., NULL. Its
+ * environment is also in its memory, at ENV.
  */
 static struct proc *
 process(struct snap *s, uint64_t pid, ...)
@@ -58,7 +58,7 @@ process(struct snap *s, uint64_t pid, ...)
 }
 
 /*
- * Exclude words from s. Return the result; warned has the warnings.
+ * Exclude words from s. Return the result; append warnings to warned.
  */
 static int
 exclude(struct snap *s, const char *words)
@@ -92,7 +92,7 @@ record_is(struct proc *p, const char *name, const char *want, size_t len)
 }
 
 /*
- * Check that the memory of p is as it was, but for the environment.
+ * Check that the memory of p is unchanged, except for the environment.
  */
 static void
 memory_is(struct proc *p, const char *environ)
@@ -106,7 +106,7 @@ memory_is(struct proc *p, const char *environ)
 }
 
 /*
- * A file stat whose field env_start is at.
+ * Return the file stat with the field env_start set to at.
  */
 static const char *
 stat_text(uint64_t at)
@@ -124,7 +124,7 @@ stat_text(uint64_t at)
 }
 
 /*
- * Values are overwritten in the record and in memory, and nothing else is.
+ * Values are overwritten in the record and in memory; nothing else is changed.
  */
 static void
 test_environ(void **state)
@@ -146,7 +146,7 @@ test_environ(void **state)
 	memory_is(p, environ_want);
 	memcpy(more + 7, asked, sizeof asked);
 	record_is(p, "excluded", more, sizeof asked + 6);
-	/* where it is in memory is unknown */
+	/* its address in memory is unknown */
 	q = process(s, 8, "stat", "8 (x) S 1", NULL);
 	assert_int_equal(exclude(s, words), 0);
 	record_is(q, "environ", environ_want, sizeof environ_want - 1);
@@ -204,7 +204,7 @@ lacks(const struct image *im, uint64_t start, uint64_t end, const char *why)
 	"00012000-00014000 rw-s 00003000 00:00 6  /memfd:x (deleted)\n" b
 
 /*
- * Whole pages are excluded, also from shared memory that is embedded.
+ * Whole pages are excluded, also from embedded shared memory.
  */
 static void
 test_ranges(void **state)
@@ -233,8 +233,8 @@ test_ranges(void **state)
 }
 
 /*
- * Memory that is marked MADV_DONTDUMP is excluded; a warning says if some may
- * not be listed.
+ * Memory marked MADV_DONTDUMP is excluded. A warning is printed if smaps may
+ * not list all of it.
  */
 static void
 test_dontdump(void **state)
@@ -271,7 +271,7 @@ test_dontdump(void **state)
 }
 
 /*
- * A list of mappings that cannot be read is an error.
+ * A malformed list of mappings is an error.
  */
 static void
 test_malformed(void **state)

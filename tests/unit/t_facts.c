@@ -43,7 +43,7 @@ say(const char *fmt, ...)
 }
 
 /*
- * Return the facts of p, one in a line: subject, key, value, and more.
+ * Return the facts of p, one per line: subject, key, value, and more.
  */
 static const char *
 facts(struct snap *s, struct proc *p)
@@ -62,7 +62,7 @@ facts(struct snap *s, struct proc *p)
 }
 
 /*
- * Return the changes from the process p of a to the process q of b.
+ * Return the changes between process p of a and process q of b.
  */
 static const char *
 changes(struct snap *a, struct proc *p, struct snap *b, struct proc *q)

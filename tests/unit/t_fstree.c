@@ -23,9 +23,9 @@ static const char maps[] =
 /*
  * Process 10 and its thread 11:
  *	400000-401000	data, 401000-402000 nothing
- *	500000-520000	data, then 128 KiB of zeros, then untouched
- *	7f0000001000-2000 data, the rest is not known
- *	7f0000010000	missing, and a guard page behind it
+ *	500000-520000	data, then 128 KiB of zeros, the rest untouched
+ *	7f0000001000-2000 data, the rest unknown
+ *	7f0000010000	missing, followed by a guard page
  */
 static struct snap *
 snap_sample(struct memsource **src)
@@ -91,7 +91,7 @@ tree_of(struct snap *s)
 }
 
 /*
- * The file of a path, 0 if there is none.
+ * Return the file of a path, or 0 if there is none.
  */
 static uint64_t
 at(struct fstree *t, const char *path)
@@ -121,7 +121,7 @@ struct walk {
 static void	 walk_dir(struct walk *, uint64_t, uint64_t);
 
 /*
- * What a list names, a lookup finds, with the same number and kind.
+ * Lookup finds each listed file, with the same number and kind.
  */
 static bool
 walk_entry(void *arg, const struct fsentry *e)
@@ -190,7 +190,7 @@ test_names(void **state)
 	t = tree_of(s);
 	assert_names(t, FSTREE_ROOT, FSTREE_ROOT, "10/ 11/ ");
 	p = at(t, "10");
-	/* without registers there is no core, and no record stands for it */
+	/* a process without registers has no core */
 	assert_names(t, p, FSTREE_ROOT, "ctl text mem map/ linux/ root/ "
 	    "regs other proc ");
 	assert_names(t, at(t, "11"), FSTREE_ROOT, "ctl text mem linux/ "
@@ -285,7 +285,7 @@ test_read(void **state)
 	assert_int_equal(read_at(t, "10/text", 4990, 100, buf), 10);
 	assert_int_equal(read_at(t, "11/text", 5000, 1, buf), 0);
 	assert_int_equal(read_at(t, "10/root/bin/what", 0, 6000, buf), 5000);
-	/* a file that the snapshot does not have */
+	/* a file that is not in the snapshot */
 	assert_int_equal(read_at(t, "10/root/tmp/a (deleted)", 0, 1, buf), 0);
 
 	assert_int_equal(read_at(t, "10/mem", 0x3fffff, 10, buf), -1);
@@ -296,12 +296,12 @@ test_read(void **state)
 	assert_int_equal(read_at(t, "10/mem", UINT64_MAX, 1, buf), -1);
 	assert_int_equal(read_at(t, "10/mem", 0x7f0000010000, 1, buf), -1);
 
-	/* of a file, what was not captured is not zero */
+	/* uncaptured pages of a file are not zeros */
 	assert_int_equal(read_at(t, "10/map/00400000-00402000.r-xp.what", 0,
 	    0x2000, buf), 0x1000);
 	assert_int_equal(read_at(t, "10/map/00400000-00402000.r-xp.what",
 	    0x1000, 1, buf), -1);
-	/* untouched anonymous memory is */
+	/* untouched anonymous memory is zeros */
 	assert_int_equal(read_at(t, "10/map/00500000-00600000.rw-p.[heap]",
 	    0x3f000, 0x2000, buf), 0x2000);
 	assert_memory_equal(buf, zero, 0x1000);
@@ -310,7 +310,7 @@ test_read(void **state)
 	    0xff800, 0x2000, buf), 0x800);
 	assert_int_equal(read_at(t, "10/map/00500000-00600000.rw-p.[heap]",
 	    0x100000, 1, buf), 0);
-	/* but not where it is missing; a guard page is */
+	/* missing memory cannot be read; a guard page reads as zeros */
 	assert_int_equal(read_at(t, "10/map/7f0000010000-7f0000012000.rw-p",
 	    0, 1, buf), -1);
 	assert_int_equal(read_at(t, "10/map/7f0000010000-7f0000012000.rw-p",
@@ -377,7 +377,7 @@ test_seek(void **state)
 }
 
 /*
- * A path as deep as paths can be.
+ * A path of the maximum depth.
  */
 static void
 test_deep(void **state)
@@ -421,7 +421,8 @@ count_entry(void *arg, const struct fsentry *e)
 }
 
 /*
- * Return how many bytes are allocated; 0 if the C library does not tell.
+ * Return the number of allocated bytes; 0 if the C library has no function for
+ * it.
  */
 static size_t
 bytes_used(void)
@@ -436,7 +437,7 @@ bytes_used(void)
 }
 
 /*
- * Looking at a million names costs nothing but their index.
+ * Looking up a million names needs no memory except their index.
  */
 static void
 test_million(void **state)
@@ -478,7 +479,7 @@ test_million(void **state)
 }
 
 /*
- * Any number is a file or none: nothing else may happen.
+ * Any number is a file or an error.
  */
 static void
 test_numbers(void **state)
@@ -526,7 +527,7 @@ test_numbers(void **state)
 }
 
 /*
- * A snapshot of nothing is a tree of nothing.
+ * An empty snapshot is an empty tree.
  */
 static void
 test_nothing(void **state)

@@ -1,8 +1,8 @@
 /*
- * System calls in a process of arm64 that stands anywhere in a function with
- * branch target identification and pointer authentication, to where it was
- * single-stepped: also where it has just been called, and only what may be
- * jumped to may come next; and in one whose tracer died there.
+ * System calls in an arm64 process stopped at any instruction of a function
+ * with branch target identification and pointer authentication, also right
+ * after a call, where the next instruction must be a valid branch target. The
+ * tracer may die at that point.
  */
 #include "tracer.h"
 #include "util.h"
@@ -24,15 +24,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* of the kernel's headers */
+enum {				/* in the kernel's headers */
 	GUARDED = 0x10,		/* PROT_BTI */
 	HAS_BTI = 1 << 17,	/* HWCAP2_BTI */
-	BRANCHED = 3 << 10,	/* of PSTATE: how it came there */
-	STEPPED = 1 << 21	/* it is single-stepped */
+	BRANCHED = 3 << 10,	/* of PSTATE: type of the last branch */
+	STEPPED = 1 << 21	/* of PSTATE: single-stepped */
 };
 
 /*
- * Add one to what its argument points to.
+ * The function: increment *rounds.
  */
 static const uint32_t code[] = {
 	0xd503233f,		/* paciasp: may be jumped to */
@@ -52,7 +52,7 @@ static void (*volatile guarded)(atomic_long *);
 static pid_t target;
 
 /*
- * Have the code of a library be guarded, too.
+ * Set PROT_BTI for the code of a library.
  */
 static void
 library_guard(const char *name)
@@ -100,8 +100,8 @@ setup(void **state)
 	if ((target = fork()) == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/*
-		 * Those that make calls for us: the last of them cannot be
-		 * called from then on, if it is not made for that
+		 * Guard the libraries whose system call instructions are used:
+		 * a branch into their midst now faults.
 		 */
 		library_guard("/ld-linux");
 		library_guard("/libc.so");
@@ -127,7 +127,7 @@ teardown(void **state)
 }
 
 /*
- * Have the process stop, and step to instruction i of the function.
+ * Stop the process and step to instruction i of the function.
  */
 static int
 stop_at(size_t i)
@@ -154,7 +154,7 @@ stop_at(size_t i)
 }
 
 /*
- * Does the process go on?
+ * Return true if the process continues.
  */
 static bool
 goes_on(void)
@@ -168,7 +168,8 @@ goes_on(void)
 }
 
 /*
- * Its registers, but that it is single-stepped, which only its tracer may say.
+ * Return its registers without the single-step flag, which only the tracer may
+ * set.
  */
 static struct general {
 	uint64_t	 word[34];
@@ -216,7 +217,7 @@ anywhere(void **state)
 }
 
 /*
- * Who makes it run calls ends in the midst of these.
+ * The tracer ends while it makes calls in the process.
  */
 static void
 killed_anywhere(void **state)

@@ -1,6 +1,6 @@
 /*
- * Compressed streams: io/gzip/, and what output.c and input.c make of them.
- * Beside them zlib's own reading and writing of gzip.
+ * Compressed streams: io/gzip/, as used by output.c and input.c, compared with
+ * zlib's own functions for gzip.
  *
  * link with: -Wl,--wrap=pthread_create,--wrap=malloc
  */
@@ -26,7 +26,7 @@ static uint8_t data[SIZE];
 static char dir[] = "/tmp/t_gzip.XXXXXX";
 
 /*
- * A machine that has no more threads.
+ * If full is true, no thread can be created.
  */
 static bool full;
 
@@ -43,7 +43,7 @@ __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
 }
 
 /*
- * What is allocated at once: the most, and how often it was a megabyte.
+ * The largest allocation, and the number of allocations of a megabyte.
  */
 static _Atomic size_t largest;
 static _Atomic size_t megabytes;
@@ -61,7 +61,7 @@ __wrap_malloc(size_t n)
 }
 
 /*
- * Bytes of which some can be compressed, and some cannot.
+ * Data of which some parts can be compressed.
  */
 static int
 setup(void **state)
@@ -106,7 +106,7 @@ slurp(const char *path, struct buf *b)
 }
 
 /*
- * Compress bytes by way of an output, in pieces.
+ * Compress bytes through an output, written in pieces.
  */
 static void
 pack(const uint8_t *p, size_t len, int threads, size_t piece, struct buf *b)
@@ -128,7 +128,7 @@ pack(const uint8_t *p, size_t len, int threads, size_t piece, struct buf *b)
 }
 
 /*
- * One member as zlib makes them, with a header of its own making.
+ * Compress bytes as one member with zlib, with the header head.
  */
 static void
 pack_other(const uint8_t *p, size_t len, gz_header *head, struct buf *b)
@@ -155,8 +155,8 @@ pack_other(const uint8_t *p, size_t len, gz_header *head, struct buf *b)
 }
 
 /*
- * What a stream gives: 0, or -1 and why.  A regular file's stream is known to
- * be random if random is not NULL and true afterwards.
+ * Read a stream: return 0, or -1 with an error. If random is not NULL, store
+ * there whether a regular file can be read at random.
  */
 static int
 unpack(const void *p, size_t n, bool pipe, struct buf *b, bool *random)
@@ -182,7 +182,7 @@ unpack(const void *p, size_t n, bool pipe, struct buf *b, bool *random)
 		assert_int_equal(in->pos, b->len);
 	}
 	rc = input_end(in);
-	if (rc == -1) {		/* it stays an error */
+	if (rc == -1) {		/* the error stays */
 		assert_int_equal(input_fill(in, 1), 0);
 		assert_true(*snap_errstr() != '\0');
 	}
@@ -229,7 +229,8 @@ assert_refused(const struct buf *packed, const char *why)
 }
 
 /*
- * Where the members of a stream of ours begin; the last of n is the end.
+ * Store the offsets of the n members of our stream in at, and its length in
+ * at[n]. Return n.
  */
 static size_t
 members(const struct buf *b, size_t *at)
@@ -248,8 +249,7 @@ members(const struct buf *b, size_t *at)
 }
 
 /*
- * The bytes that snap(6) tells, and no others where they do not depend on
- * zlib's deflate.
+ * The bytes are as in snap(6), except for those that depend on zlib's deflate.
  */
 static void
 test_golden(void **state)
@@ -257,7 +257,7 @@ test_golden(void **state)
 	static const uint8_t head[] = "\37\213\10\4\0\0\0\0\4\3\14\0SN\10\0";
 	static const uint8_t end[] = "\37\213\10\4\0\0\0\0\4\3\14\0SN\10\0"
 	    "\42\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0";
-	/* zlib.crc32(b"process snapshot\n") of Python, and 17 */
+	/* zlib.crc32(b"process snapshot\n") in Python, and 17 */
 	static const uint8_t tail[] = "\130\23\103\371\21\0\0";
 	static const uint8_t text[] = "process snapshot\n";
 	struct buf b;
@@ -298,8 +298,8 @@ test_roundtrip(void **state)
 }
 
 /*
- * The members do not depend on how many threads make them, nor on the pieces
- * in which the bytes come.
+ * Members depend neither on the number of threads nor on the sizes of the
+ * pieces.
  */
 static void
 test_threads(void **state)
@@ -310,7 +310,7 @@ test_threads(void **state)
 	(void)state;
 	pack(data, SIZE, 1, SIZE, &a);
 	for (i = 0; i < 6; i++) {
-		full = i == 5;	/* none at all */
+		full = i == 5;	/* no thread at all */
 		pack(data, SIZE, i, 3000 + (size_t)i, &b);
 		full = false;
 		assert_int_equal(a.len, b.len);
@@ -321,8 +321,8 @@ test_threads(void **state)
 }
 
 /*
- * Others' gzip: zlib reads ours, and we what zlib writes, of one member or
- * several, with all that a header may have.
+ * Interoperability: zlib reads our streams. We read zlib's, with one member or
+ * several, and with all fields of a header.
  */
 static void
 test_others(void **state)
@@ -368,8 +368,8 @@ test_others(void **state)
 }
 
 /*
- * Cut anywhere it is an error that tells the member: ours in it and behind
- * it, others' in it.
+ * A stream cut anywhere is an error that names the member, for our streams and
+ * those of others.
  */
 static void
 test_cut(void **state)
@@ -400,7 +400,7 @@ test_cut(void **state)
 	for (i = 1; i < n; i++) {
 		assert_int_equal(unpack(b.data, at[i], i % 2, &got, NULL), -1);
 		assert_contains(snap_errstr(), "was cut off");
-		/* what is whole was given */
+		/* complete members were returned */
 		assert_int_equal(got.len, i == 4 ? SIZE : i * MIB);
 		buf_free(&got);
 	}
@@ -408,7 +408,7 @@ test_cut(void **state)
 }
 
 /*
- * Every bit of a small stream, in order: an error, or no harm.
+ * Flip each bit of a small stream: an error, or the same bytes.
  */
 static void
 test_flips(void **state)
@@ -425,7 +425,7 @@ test_flips(void **state)
 		if (rc == -1)
 			assert_contains(snap_errstr(), "gzip member ");
 		else {
-			/* bits between the deflate data and the sum */
+			/* padding between the deflate data and the checksum */
 			harmless++;
 			assert_int_equal(got.len, 300);
 			assert_memory_equal(got.data, data, 300);
@@ -438,9 +438,9 @@ test_flips(void **state)
 }
 
 /*
- * Where there are many members, the last lists them: it is read as any other,
- * no damage to it stays unnoticed, and one of the others does not keep the rest
- * from being read at random.
+ * A stream of many members ends with a list of them. It can be read like any
+ * other stream and all damage is found. Damage to a single member does not
+ * prevent random access to the others.
  */
 static void
 test_listed(void **state)
@@ -472,7 +472,7 @@ test_listed(void **state)
 		buf_free(&got);
 	}
 	assert_true(harmless <= 2);
-	for (i = 0; i < 2; i++) {	/* with salvage: its list, too */
+	for (i = 0; i < 2; i++) {	/* 1: damage the list, salvage */
 		b.data[at[3] + 5] ^= 1;
 		b.data[at[LISTED + 1] + 40] ^= (uint8_t)i;
 		stream_file(&st, b.data, b.len);
@@ -491,8 +491,7 @@ test_listed(void **state)
 }
 
 /*
- * Streams made of whole members that are not where they belong, and lengths
- * that lie.
+ * Streams of complete members in a wrong order, and false lengths.
  */
 static void
 test_lies(void **state)
@@ -505,7 +504,7 @@ test_lies(void **state)
 	assert_int_equal(members(&b, at), 5);
 	pack(data, 300, 1, 300, &small);
 
-	memset(&x, 0, sizeof x);	/* bytes behind the end */
+	memset(&x, 0, sizeof x);	/* bytes after the end */
 	buf_add(&x, small.data, small.len);
 	buf_add(&x, "\0", 1);
 	assert_refused(&x, "after the last member");
@@ -514,13 +513,13 @@ test_lies(void **state)
 	assert_refused(&x, "after the last member");
 	buf_free(&x);
 
-	memset(&x, 0, sizeof x);	/* one that is not full, then more */
+	memset(&x, 0, sizeof x);	/* a short one, then more */
 	buf_add(&x, small.data, small.len - 34);
 	buf_add(&x, b.data, b.len);
 	assert_refused(&x, "the previous one is short");
 	buf_free(&x);
 
-	memset(&x, 0, sizeof x);	/* another's, then ours, and back */
+	memset(&x, 0, sizeof x);	/* another's, ours, another's */
 	pack_other(data, 300, NULL, &x);
 	buf_add(&x, b.data, b.len);
 	assert_refused(&x, "has the field SN");
@@ -531,30 +530,29 @@ test_lies(void **state)
 	assert_refused(&x, "lacks the field SN");
 	buf_free(&x);
 
-	b.data[at[1] + 16] ^= 1;	/* the length of the second */
+	b.data[at[1] + 16] ^= 1;	/* length of the second member */
 	assert_refused(&b, "gzip member 2, at byte ");
 	b.data[at[1] + 19] = 0x7f;
 	assert_refused(&b, "bytes; expected 34 to 2097152");
 	b.data[at[1] + 19] = 0;
 	b.data[at[1] + 16] ^= 1;
-	b.data[at[1] + 23] = 1;		/* how much it holds */
+	b.data[at[1] + 23] = 1;		/* its uncompressed length */
 	assert_refused(&b, "expected at most 1048576");
 	b.data[at[1] + 23] = 0;
 	b.data[at[1] + 22] = 0xf;
 	b.data[at[1] + 21] = 0xff;
 	assert_refused(&b, "that its header claims");
-	b.data[at[1] + 22] = 0;		/* nothing, as if it were the end */
+	b.data[at[1] + 22] = 0;		/* as if it were the end */
 	b.data[at[1] + 21] = 0;
 	assert_refused(&b, "impossible with deflate");
 	buf_free(&b);
-	small.data[small.len - 34 + 22] = 1; /* the last: 65536 bytes in 34 */
+	small.data[small.len - 34 + 22] = 1; /* last: 65536 bytes in 34 */
 	assert_refused(&small, "impossible with deflate");
 	buf_free(&small);
 }
 
 /*
- * All that can be read of a damaged stream, in which the second member is
- * not what it should be: the others.
+ * A stream with a damaged second member: all others can be read.
  */
 static void
 assert_salvages(const char *path)
@@ -572,7 +570,7 @@ assert_salvages(const char *path)
 		assert_int_equal(input_pread(in, got, MIB, MIB), -1);
 		assert_contains(snap_errstr(), "gzip member 2, at byte ");
 	}
-	/* it takes no room, however often it is tried */
+	/* repeated attempts take no more memory */
 	assert_between(megabytes, 1, 2);
 	for (i = 0; i < SIZE; i += n) {
 		n = SIZE - i < MIB ? SIZE - i : MIB;
@@ -586,8 +584,8 @@ assert_salvages(const char *path)
 }
 
 /*
- * Salvage with a member in the middle that claims to hold nothing, and with
- * one that became much longer than any can be.
+ * Salvage with a member that claims to hold nothing, and with one that is much
+ * longer than possible.
  */
 static void
 test_salvage(void **state)
@@ -601,7 +599,7 @@ test_salvage(void **state)
 	(void)state;
 	pack(data, SIZE, 1, SIZE, &b);
 	assert_int_equal(members(&b, at), 5);
-	b.data[at[1] + 22] ^= 0x10;	/* one bit: of a megabyte, none */
+	b.data[at[1] + 22] ^= 0x10;	/* length: 1 MiB becomes 0 */
 	stream_file(&st, b.data, b.len);
 	assert_salvages(st.path);
 	stream_close(&st);
@@ -617,8 +615,7 @@ test_salvage(void **state)
 }
 
 /*
- * A stream of headers, each of a member that is not there: few of them are
- * looked at.
+ * A stream of headers without members: only a few are examined.
  */
 static void
 test_claims(void **state)
@@ -633,7 +630,7 @@ test_claims(void **state)
 	pack(data, SIZE, 1, SIZE, &b);
 	assert_int_equal(members(&b, at), 5);
 	buf_add(&fake, b.data, at[1]);
-	b.data[at[1] + 16] |= 1;	/* no multiple of HEAD */
+	b.data[at[1] + 16] |= 1;	/* not a multiple of HEAD */
 	while (fake.len < FAKE)
 		buf_add(&fake, b.data + at[1], HEAD);
 	assert_int_equal(buf_check(&fake), 0);
@@ -649,7 +646,7 @@ test_claims(void **state)
 }
 
 /*
- * Reading at random, by several threads at once.
+ * Random access by several threads at once.
  */
 struct seeker {
 	struct input	*in;
@@ -692,7 +689,7 @@ seek(void *arg)
 }
 
 /*
- * A page of a stream has an r before it: what has none is no page.
+ * A page of a stream follows the letter r. Without it, there is no page.
  */
 static void
 check_tags(struct snap *snap, struct input *in)
@@ -755,7 +752,7 @@ test_random(void **state)
 	assert_int_equal(input_pread(in, &c, 1, UINT64_MAX), -1);
 	assert_memory_equal(input_peek(in, 10), data, 10);
 	check_tags(snap, in);
-	input_close(in);	/* the sources live on */
+	input_close(in);	/* sources keep the stream open */
 	assert_int_equal(source_read(s[0].src, &(struct run){ 5, 1 }, 1,
 	    b.data), SOURCE_OK);
 	assert_memory_equal(b.data, data + 5, KB);
@@ -765,8 +762,8 @@ test_random(void **state)
 }
 
 /*
- * More members than are kept, and more threads that read them: each kilobyte
- * tells its place.
+ * More members than are cached, and more threads that read them. Each kilobyte
+ * contains its offset.
  */
 enum { MANY = 100, READERS = 90 };
 
@@ -791,7 +788,7 @@ seek_many(void *arg)
 }
 
 /*
- * Open such a file.
+ * Open a file of MANY members.
  */
 static struct input *
 many_open(struct stream *st)
@@ -840,7 +837,8 @@ test_many(void **state)
 }
 
 /*
- * Return how many MiB are allocated; 0 where the C library does not tell.
+ * Return the number of allocated MiB; 0 if the C library has no function for
+ * it.
  */
 static size_t
 heap_size(void)
@@ -855,8 +853,8 @@ heap_size(void)
 }
 
 /*
- * No more is kept than is to be, however often it is read: what is on the heap
- * grows by less than twice that, and by much more if nothing is said.
+ * The cache keeps to its limit: the heap grows by less than twice the limit,
+ * and by much more without one.
  */
 static void
 test_kept(void **state)
@@ -878,7 +876,7 @@ test_kept(void **state)
 				assert_int_equal(input_pread(in, buf, KB,
 				    i * MIB), 0);
 		n = heap_size() - before;
-		/* memory checkers have another heap, which tells nothing */
+		/* sanitizers have their own heap, whose size is not reported */
 		if (keep[k] > 0)
 			assert_between(n, 0, 2 * keep[k]);
 		else if (n > 0)
@@ -889,7 +887,7 @@ test_kept(void **state)
 }
 
 /*
- * Parts of any length, of which the long ones are inflated by several threads.
+ * Parts of any length. Long ones are decompressed by several threads.
  */
 static void
 test_long(void **state)
@@ -911,7 +909,7 @@ test_long(void **state)
 	for (i = 0; i < 100; i++) {
 		pos = i == 0 ? 0 : rng_below(&r, SIZE);
 		n = i == 0 ? SIZE : (size_t)rng_below(&r, SIZE - pos + 1);
-		if (i % 3 == 1)		/* at the edges of members */
+		if (i % 3 == 1)		/* at the boundaries of members */
 			pos -= pos % MIB;
 		if (i % 3 == 2)
 			n -= (pos + n) % MIB < n ? (pos + n) % MIB : 0;
@@ -926,8 +924,8 @@ test_long(void **state)
 }
 
 /*
- * Read all of a stream at random, a member at a time, and at once: each of them
- * is right or an error.  How many are errors.
+ * Read a stream at random, member by member, and all at once. Each read is
+ * right or fails. Return the number of failures.
  */
 static int
 unpack_random(const struct buf *b)
@@ -983,7 +981,7 @@ test_randomflips(void **state)
 		bit = 16 + rng_below(&r, b.len * 8 - 16);
 		if (i % 3 == 0)	/* in a header */
 			bit = (at[i / 3 % 5] + 2) * 8 + rng_below(&r, 22 * 8);
-		if (i % 3 == 1)	/* in what stands behind */
+		if (i % 3 == 1)	/* in a trailer */
 			bit = at[i / 3 % 5 + 1] * 8 - 1 - rng_below(&r, 64);
 		b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		bad = unpack_random(&b);
@@ -997,13 +995,13 @@ test_randomflips(void **state)
 		buf_free(&got);
 		b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	/* found by the table, harmless so far, and when the member is read */
+	/* found by the table, harmless, and found when the member is read */
 	assert_true(n[0] >= 19 && n[2] >= 19 && n[1] <= 8);
 	buf_free(&b);
 }
 
 /*
- * Holes are bytes like others here; nothing of a failed file is left.
+ * Holes are compressed like other bytes. A failed file is removed.
  */
 static void
 test_output(void **state)
@@ -1055,7 +1053,7 @@ test_output(void **state)
 }
 
 /*
- * A published file has the bytes up to the mark, and then "end".
+ * A published file has the bytes up to the mark, followed by "end".
  */
 static void
 assert_moments(size_t n, bool compress)
@@ -1076,7 +1074,7 @@ assert_moments(size_t n, bool compress)
 }
 
 /*
- * A file is whole more than once; its ending is replaced by what is appended.
+ * A file is complete several times; appending replaces its end.
  */
 static void
 test_marks(void **state)
@@ -1145,8 +1143,8 @@ test_unwritten(void **state)
 }
 
 /*
- * A snapshot by way of ours, of another's, from a file, from a pipe; it is
- * kept in memory by nobody.
+ * A snapshot in our gzip and another program's, from a file and from a pipe, is
+ * read without keeping it in memory.
  */
 static void
 test_snapshot(void **state)

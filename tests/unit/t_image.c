@@ -1,5 +1,5 @@
 /*
- * Images: image.c, against bytes in a row.
+ * Images: image.c, compared with arrays of bytes.
  */
 #include "model.h"
 #include "util.h"
@@ -13,15 +13,15 @@ struct naive {			/* one window of the address space */
 	uint64_t	 base;
 	uint8_t		 byte[WINDOW];
 	bool		 mapped[WINDOW];
-	bool		 taken[WINDOW];	/* in the present section */
+	bool		 taken[WINDOW];	/* in the current section */
 };
 
 static struct naive naive;
 static uint8_t got[WINDOW + 64];
 
 /*
- * Put a segment of random extents into an image, and into the window where
- * none of its section is.
+ * Add a segment of random extents to an image, and to the window where the
+ * section has nothing yet.
  */
 static void
 add_segment(struct rng *r, struct image *im, struct memsource *m)
@@ -75,7 +75,7 @@ punch(struct rng *r, struct image *im)
 }
 
 /*
- * The pieces of the view are what is mapped, each in one segment.
+ * The pieces of the view cover exactly the mapped memory, each in one segment.
  */
 static void
 check_view(struct image *im)
@@ -174,8 +174,8 @@ test_random(void **state)
 }
 
 /*
- * In front is the later section, and in a section the segment that came
- * first; segments know whether they are hidden, if only in part.
+ * A later section covers earlier ones; within a section, the first segment
+ * covers later ones. A segment knows whether it is hidden, even in part.
  */
 static void
 test_front(void **state)
@@ -223,7 +223,7 @@ test_front(void **state)
 }
 
 /*
- * Each pair of a start and an end in three kilobytes of which the last is
+ * Each pair of a start and an end in three kilobytes, the last of which is
  * short.
  */
 static void
@@ -262,7 +262,7 @@ test_unaligned(void **state)
 }
 
 /*
- * The address space ends; behind its last byte is not its first one.
+ * The address space ends with its last byte; it does not wrap around.
  */
 static void
 test_top(void **state)
@@ -328,7 +328,7 @@ test_extents(void **state)
 }
 
 /*
- * What a source cannot give is an error, with its name.
+ * Data that a source cannot read is an error that names the source.
  */
 static void
 test_lost(void **state)
@@ -411,7 +411,7 @@ test_small(void **state)
 }
 
 /*
- * Zeros are a hole if HOLE_KB of them are visible.
+ * Zeros are a hole if at least HOLE_KB of them are visible.
  */
 static void
 test_span(void **state)

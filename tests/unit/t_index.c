@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * What a tag and a shard are made of.  Hashes that agree in these bits give
- * the same places.
+ * The bits of a hash that make its tag and shard. Hashes that agree in them
+ * lead to the same places.
  */
 static uint64_t
 key_of(uint64_t hash)
@@ -25,7 +25,7 @@ struct entry {
 };
 
 /*
- * All places under a hash, in order, as a plain list has them.
+ * Check that the places of a hash are those of a plain list, in order.
  */
 static void
 assert_found(const struct index *ix, const struct entry *e, size_t n,
@@ -60,8 +60,8 @@ test_empty(void **state)
 }
 
 /*
- * Few hashes, so that many are equal, and some that differ only in bits
- * that the index does not keep.
+ * Few hashes, so that many are equal, and some that differ only in bits that
+ * are not stored.
  */
 static void
 test_random(void **state)
@@ -97,8 +97,8 @@ test_random(void **state)
 }
 
 /*
- * Tags at both ends of their range, and a crowd under the last one, which
- * has no room behind its home.
+ * Tags at both ends of their range, and many entries with the last tag, which
+ * has no room after its home slot.
  */
 static void
 test_ends(void **state)
@@ -125,8 +125,9 @@ test_ends(void **state)
 }
 
 /*
- * A crowd under the last tag that has room behind its home, but not when its
- * shard has grown by an eighth: it grows more then, and keeps all.
+ * Many entries with the last tag of a shard. There is room after its home slot,
+ * but not if the shard grows by an eighth. Then it grows more and keeps all
+ * entries.
  */
 static void
 test_crowd(void **state)
@@ -153,8 +154,7 @@ test_crowd(void **state)
 }
 
 /*
- * The last place of all under the last tag is an entry like any other, or
- * refused.
+ * The largest place under the last tag is found, or it is refused.
  */
 static void
 test_last(void **state)
@@ -171,9 +171,8 @@ test_last(void **state)
 }
 
 /*
- * A million entries: all found.  The index never takes more than 1.5% of
- * the kilobytes that it leads to and one megabyte, and in the end eleven
- * bytes for each.
+ * A million entries are found. The index takes at most 1.5% of the data that it
+ * leads to plus one megabyte, and finally eleven bytes per entry.
  */
 static void
 test_million(void **state)
@@ -207,13 +206,13 @@ test_million(void **state)
 
 struct looker {
 	struct index	*ix;
-	bool		 wrong;	/* a place of another hash was found */
-	bool		 end;	/* atomic, both */
+	bool		 wrong;	/* place of another hash found */
+	bool		 end;	/* both atomic */
 	size_t		 found;
 };
 
 /*
- * The hash of a place, so that who looks can tell whose a place is.
+ * The hash of a place, with which a thread checks a place.
  */
 static uint64_t
 hash_of(uint64_t place)
@@ -243,8 +242,8 @@ look(void *arg)
 }
 
 /*
- * Others look while one adds: what they find is right, and in the end all is
- * there.
+ * Threads search while one adds entries. All places found are right, and in the
+ * end all are there.
  */
 static void
 test_lookers(void **state)
@@ -265,7 +264,7 @@ test_lookers(void **state)
 	}
 	for (i = 0; i < N; i++) {
 		assert_int_equal(index_add(&ix, hash_of(i), i), 0);
-		/* all look by now */
+		/* all threads are searching */
 		if (i < LOOKERS)
 			while (__atomic_load_n(&l[i].found,
 			    __ATOMIC_RELAXED) == 0)

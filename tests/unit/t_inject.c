@@ -1,7 +1,7 @@
 /*
- * System calls in another process: linux/inject/.  The process computes with
- * all its registers; whoever makes it run calls is killed in the midst, again
- * and again, and before and after each request of ptrace(2).
+ * System calls in another process: linux/inject/. The process computes with all
+ * its registers. Its tracer is killed again and again, at random times, and
+ * before and after each ptrace(2) request.
  */
 #include "tracer.h"
 #include "util.h"
@@ -44,21 +44,20 @@ static struct seen {		/* shared with the process */
 	atomic_long	 wrong;
 	atomic_long	 returned;
 	atomic_long	 handled;
-	atomic_int	 tid;	/* of a thread that computes, beside others */
+	atomic_int	 tid;	/* of the other thread that computes */
 } *seen;
 
 static pid_t target;
 
-static long moment, fatal;	/* the edge of a request; the last one */
-static long twisted;		/* request that finds other registers */
-static bool astray;		/* and no code there */
-static bool suspended;		/* the target's filters are */
-static long loose;		/* how often it ran with that, and in no call */
-static time_t later;		/* clocks show so many seconds more */
+static long moment, fatal;	/* edges of requests; where it dies */
+static long twisted;		/* the request before which registers change */
+static bool astray;		/* they change to an invalid address */
+static bool suspended;		/* the target's filters are suspended */
+static long loose;		/* times it ran so, but not in a call */
+static time_t later;		/* seconds added to all clocks */
 static bool still;		/* clocks stand still */
-static bool delayed;		/* it stops again before we go on */
-static bool missed;		/* it stops, and we are kept from seeing that
-				   until much later */
+static bool delayed;		/* it stops again before it continues */
+static bool missed;		/* its stop is seen two seconds late */
 
 static void
 moment_pass(void)
@@ -68,7 +67,7 @@ moment_pass(void)
 }
 
 /*
- * Before the thread goes on, have it make another call than it was to.
+ * Before the thread continues, change its system call.
  */
 static void
 call_twist(pid_t tid)
@@ -89,8 +88,8 @@ call_twist(pid_t tid)
 }
 
 /*
- * Before the thread goes on: are its filters suspended, and is it neither at
- * the entry of a system call nor, in clone(2), behind that?
+ * Before the thread continues with suspended filters: count it unless it is at
+ * the entry of a system call or at the stop of clone(2).
  */
 static void
 filter_watch(pid_t tid)
@@ -108,7 +107,8 @@ filter_watch(pid_t tid)
 }
 
 /*
- * What the library calls: ptrace(2), and the end, where it is to be.
+ * The ptrace(2) that the library calls. It also ends the tracer at the chosen
+ * request.
  */
 long
 ptrace(tracer_request request, ...)
@@ -141,7 +141,7 @@ ptrace(tracer_request request, ...)
 }
 
 /*
- * What the library calls to know how long something takes.
+ * The clock_gettime(2) with which the library measures time.
  */
 int
 clock_gettime(clockid_t clock, struct timespec *ts)
@@ -160,7 +160,7 @@ clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 /*
- * What the library calls to know if a thread has stopped.
+ * The waitpid(2) with which the library waits for stops.
  */
 pid_t
 waitpid(pid_t pid, int *status, int options)
@@ -180,7 +180,7 @@ compute(void)
 
 	for (;;) {
 		seen->wrong += spin(5000);
-		sigemptyset(&blocked);	/* musl has more than the kernel */
+		sigemptyset(&blocked);	/* musl's set is larger */
 		sigprocmask(SIG_SETMASK, NULL, &blocked);
 		seen->wrong += !sigisemptyset(&blocked);
 		seen->rounds++;
@@ -195,7 +195,7 @@ compute_tiled(void)
 }
 
 /*
- * Have pages below what is used of the stack from then on.
+ * Use pages below the current stack.
  */
 static void __attribute__((noinline))
 stack_touch(void)
@@ -248,7 +248,7 @@ wait_long(void)
 
 	for (;;) {
 		seen->rounds++;
-		/* no code before the call has its number */
+		/* no code before the call contains its number */
 		syscall(SYS_nanosleep, &far, NULL);
 		seen->returned++;
 	}
@@ -279,13 +279,13 @@ target_end(void)
 	int i;
 
 	assert_int_equal(waitpid(target, &i, WNOHANG), 0);
-	/* who waits has come as far as it will */
+	/* the waiting process has progressed as far as it will */
 	for (was = seen->rounds, i = 0; i < timeout(5000) &&
 	    seen->rounds == was && seen->rounds > 1 + seen->returned; i++)
 		usleep(1000);
 	assert_int_not_equal(i, timeout(5000));
 	assert_int_equal(seen->wrong, 0);
-	/* snap-internals(7), BUGS: some may be told of EINTR */
+	/* snap-internals(7), BUGS: some calls may return EINTR */
 	assert_between(seen->returned, 0, KILLS / 50);
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &i, 0), target);
@@ -293,7 +293,7 @@ target_end(void)
 }
 
 /*
- * Does the process compute, be it after some time?
+ * Return true if the process computes within the timeout.
  */
 static bool
 goes_on(void)
@@ -308,7 +308,7 @@ goes_on(void)
 }
 
 /*
- * All of a file of a process; "" if it has none.
+ * Return the content of a file of a process; "" if it has none.
  */
 static void
 file_read(pid_t pid, const char *name, char *buf, size_t size)
@@ -327,7 +327,7 @@ file_read(pid_t pid, const char *name, char *buf, size_t size)
 }
 
 /*
- * Return the call that the process is in, as the library sees it.
+ * Return the system call of the process, as the library reads it.
  */
 static struct seencall
 call_now(void)
@@ -336,7 +336,7 @@ call_now(void)
 }
 
 /*
- * Stop it, and have it be sent a signal, or 0, before it makes any call.
+ * Stop it and send it signal sig, or 0, before it makes a call.
  */
 static struct inject *
 begin_with(int sig)
@@ -361,7 +361,7 @@ begin(void)
 }
 
 /*
- * Make a clone, and set *pid to its number.
+ * Make a clone, and set *pid to its ID.
  */
 static int
 clone_make(struct inject *in, pid_t *pid)
@@ -373,7 +373,7 @@ clone_make(struct inject *in, pid_t *pid)
 }
 
 /*
- * Make it run calls until somebody ends us.
+ * Make calls in the process until this tracer is killed.
  */
 static void __attribute__((noreturn))
 trace(bool again, bool clones)
@@ -422,8 +422,8 @@ killed(void (*run)(void), bool again, bool clones)
 		kill(tracer, SIGKILL);
 		assert_int_equal(waitpid(tracer, &status, 0), tracer);
 		/*
-		 * what takes too long on a busy machine is given up; so it is
-		 * while the ways back of several have no room on the stack
+		 * attempts that take too long on a busy machine are given up,
+		 * as is one if several others left no room on the stack
 		 */
 		if (WIFEXITED(status))
 			refused += WEXITSTATUS(status) != 2 || !goes_on();
@@ -448,7 +448,7 @@ killed_anywhere(void **state)
 }
 
 /*
- * One that has used tiles, for which there is more to restore.
+ * A process that used tiles, which must be restored as well.
  */
 static void
 killed_tiled(void **state)
@@ -491,8 +491,8 @@ call_await(long nr)
 }
 
 /*
- * One that was stopped before, and goes on with restart_syscall(2), waits on
- * when who makes it run a call is killed.
+ * A process whose call was interrupted, and continues with restart_syscall(2),
+ * waits on if its tracer is killed during a call.
  */
 static void
 killed_restarted(void **state)
@@ -542,7 +542,7 @@ killed_cloning(void **state)
 }
 
 /*
- * Make it run calls and a clone, once.
+ * Make calls in it, and a clone, once.
  */
 static void __attribute__((noreturn))
 trace_once(void)
@@ -570,7 +570,7 @@ trace_once(void)
 }
 
 /*
- * Does a child of the process live?
+ * Return true if a child of the process lives.
  */
 static bool
 target_hasclone(void)
@@ -606,7 +606,7 @@ killed_each(void (*run)(void), void (*once)(void))
 	for (fatal = 1;; fatal++) {
 		moment = 0;
 		if ((tracer = fork()) == 0) {
-			/* no machine is too slow for it */
+			/* the machine cannot be too slow */
 			still = true;
 			once();
 		}
@@ -640,8 +640,8 @@ killed_at_each_request(void **state)
 }
 
 /*
- * Nothing is run in a process, and nothing written to its memory, while one of
- * its threads runs, or another process that has its memory.
+ * Nothing is run in a process, and its memory is not written, while one of its
+ * threads runs, or another process that shares its memory.
  */
 static void
 running_is_left(void **state)
@@ -667,8 +667,7 @@ running_is_left(void **state)
 }
 
 /*
- * A process that has been asked for long enough is asked no more, and is as it
- * was.
+ * After the timeout no more calls are made in a process; it is restored.
  */
 static void
 patience_ends(void **state)
@@ -695,8 +694,8 @@ patience_ends(void **state)
 }
 
 /*
- * A thread that has stopped in time is not given up because nobody looked
- * before that was over, on a machine that is busy.
+ * A thread that stopped in time is not given up, even if a busy machine looks
+ * at it only after the timeout.
  */
 static void
 stop_is_seen_late(void **state)
@@ -719,8 +718,8 @@ stop_is_seen_late(void **state)
 }
 
 /*
- * A signal that stopped a thread is handled, although nobody looked before the
- * time for the call was over.
+ * A signal that stopped a thread is handled, even if it is seen only after the
+ * timeout of the call.
  */
 static void
 signal_is_seen_late(void **state)
@@ -747,7 +746,7 @@ signal_is_seen_late(void **state)
 }
 
 /*
- * A process that is in a call when we give up is as it was.
+ * A process is restored if it is in a call when the attempt is given up.
  */
 static void
 call_is_given_up(void **state)
@@ -767,7 +766,7 @@ call_is_given_up(void **state)
 	assert_int_equal(inject_callstart(in, SYS_nanosleep, arg), 0);
 	assert_int_equal(inject_end(in, -1), -1);
 	assert_int_not_equal(errno, ESRCH);
-	loose = 0;		/* it was stopped before it ran on */
+	loose = 0;		/* it was stopped before it continued */
 	file_read(target, "maps", after, sizeof after);
 	assert_string_equal(before, after);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
@@ -775,7 +774,8 @@ call_is_given_up(void **state)
 }
 
 /*
- * Who calls us is told of a child that ended while we waited for a thread.
+ * The caller gets SIGCHLD of its child that ended while the library waited for
+ * a thread.
  */
 static void
 child_is_told(void **state)
@@ -795,7 +795,7 @@ child_is_told(void **state)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	start(compute);
-	/* none comes of who is traced and stops */
+	/* the stop of a traced process sends none */
 	sigaction(SIGCHLD, &unstopped, NULL);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	assert_ptr_not_equal(in = begin(), NULL);
@@ -817,8 +817,8 @@ child_is_told(void **state)
 }
 
 /*
- * A call that is another than was asked for is not made, and is an error.
- * None is made behind it but that which takes our memory away again.
+ * Another call than the requested one is not made, and is an error. After that,
+ * only the call that unmaps our memory is made.
  */
 static void
 another_call(void **state)
@@ -849,8 +849,8 @@ another_call(void **state)
 }
 
 /*
- * A signal of a fault that is sent meanwhile is handled afterwards, once; that
- * of a fault in a call of ours never is, and is handled as ever when it is
+ * A fault signal sent by kill(2) during a call is handled once, afterwards. One
+ * caused by a call of ours is never handled, but works as before when it is
  * sent later.
  */
 static void
@@ -896,7 +896,7 @@ compute_filtered(void)
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 2, 0),
-		/* the address sanitizer's, before what does not return */
+		/* ASan calls it before functions that do not return */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sigaltstack, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -909,8 +909,8 @@ compute_filtered(void)
 }
 
 /*
- * Filters of seccomp(2) are suspended in our calls, and nowhere else: not
- * for a call that is not made either, nor for a clone.
+ * Seccomp filters are suspended during our calls only. They are not for a call
+ * that is not made, nor in a clone.
  */
 static void
 filter_holds(void **state)
@@ -944,7 +944,8 @@ filter_holds(void **state)
 }
 
 /*
- * What goes in comes out, and registers, mask and mappings are the same.
+ * Bytes written are read back, and registers, mask and mappings are the same
+ * afterwards.
  */
 static void
 puts_back(void **state)
@@ -988,14 +989,14 @@ puts_back(void **state)
 }
 
 /*
- * What a process waits in, which then handles a signal.
+ * The system calls in which the process waits before it handles a signal.
  */
 static const struct waits {
 	const char	*name;
 	long		 nr;
-	int		 flags;		/* of the handler */
-	bool		 ends;		/* with EINTR, when that has run */
-	bool		 timed;		/* it goes on as restart_syscall(2) */
+	int		 flags;		/* flags of the handler */
+	bool		 ends;		/* with EINTR, after the handler */
+	bool		 timed;		/* continues as restart_syscall(2) */
 } waits[] = {
 	{ "nanosleep", SYS_nanosleep, SA_RESTART, true, true },
 	{ "clock_nanosleep", SYS_clock_nanosleep, SA_RESTART, true, false },
@@ -1007,7 +1008,7 @@ static const struct waits {
 	{ "timed futex", SYS_futex, SA_RESTART, true, true },
 };
 
-static const struct waits *waiting;	/* the one of them */
+static const struct waits *waiting;	/* the current one */
 
 static void __attribute__((noreturn))
 wait_interrupted(void)
@@ -1016,7 +1017,7 @@ wait_interrupted(void)
 	    .sa_flags = waiting->flags };
 	struct timespec far = { 1 << 20, 0 };
 	uint64_t arg[6] = { 0 };
-	char event[32];		/* struct epoll_event, and more */
+	char event[32];		/* large enough for struct epoll_event */
 	int pair[2], word = 0;
 
 	if (sigaction(SIGUSR1, &sa, NULL) == -1 ||
@@ -1037,7 +1038,7 @@ wait_interrupted(void)
 		arg[2] = (uintptr_t)&far;
 		break;
 	case SYS_epoll_pwait:
-		(void)epoll_create1(0);		/* call_is_itself */
+		(void)epoll_create1(0);		/* for call_is_itself() */
 		arg[0] = (uint64_t)epoll_create1(0);
 		arg[1] = (uintptr_t)event;
 		arg[2] = 1;
@@ -1064,7 +1065,7 @@ wait_interrupted(void)
 }
 
 /*
- * Wait until the process waits in a system call.  Return its number.
+ * Wait until the process waits in a system call. Return its number.
  */
 static long
 call_awaited(void)
@@ -1082,8 +1083,8 @@ call_awaited(void)
 }
 
 /*
- * Have the process, which waits, be stopped, make calls, and be let go: with a
- * signal before the first, or between them, or 0.
+ * Stop the waiting process, make calls in it, and let it go. Send it the
+ * signals before and between the calls, if they are not 0.
  */
 static void
 call_interrupted(int before, int between)
@@ -1104,9 +1105,9 @@ call_interrupted(int before, int between)
 }
 
 /*
- * A process that waits waits on when it has made our calls, so many times, for
- * what is left of its time, also if a signal came that does nothing; one that
- * handles a signal then, which came before or between them, is told so as ever.
+ * After our calls the process waits on for the rest of its time, times times,
+ * even if it got a signal that is ignored. If it handles a signal that came
+ * before or between the calls, the wait ends as usual.
  */
 static void
 waits_signalled(const struct waits *w, int times, int before, int between)
@@ -1117,7 +1118,7 @@ waits_signalled(const struct waits *w, int times, int before, int between)
 	start(wait_interrupted);
 	for (i = 0; i < times; i++) {
 		call_interrupted(i == 0 ? SIGWINCH : 0, i == 1 ? SIGWINCH : 0);
-		/* on its way there it may be seen where it was */
+		/* before it waits again, it may be seen in its former call */
 		for (k = 0; k < timeout(1000) && call_awaited() !=
 		    (w->timed ? SYS_restart_syscall : w->nr); k++)
 			usleep(1000);
@@ -1151,8 +1152,7 @@ waits_on(void **state)
 }
 
 /*
- * Have the process, which is stopped, handle SIGUSR1, and be stopped on its way
- * out of rt_sigreturn(2).
+ * Let the stopped process handle SIGUSR1; stop it as it leaves rt_sigreturn(2).
  */
 static void
 handler_left(void)
@@ -1180,8 +1180,8 @@ handler_left(void)
 }
 
 /*
- * A call that has ended with EINTR before a signal was handled is not taken for
- * one that gave up because of us when the handler returns to its end.
+ * A call that returned EINTR before a signal was handled is not restarted when
+ * the handler returns to it. It was not interrupted by us.
  */
 static void
 ended_call_is_left(void **state)
@@ -1216,8 +1216,8 @@ ended_call_is_left(void **state)
 }
 
 /*
- * A call is made again as it was, and not as one that was seen before, since
- * when the process has slept; nor as one with other arguments.
+ * A call is restarted only if it is the one that was seen: not if the process
+ * has slept since then, nor if its arguments differ.
  */
 static void
 call_is_itself(void **state)
@@ -1254,7 +1254,7 @@ call_is_itself(void **state)
 }
 
 /*
- * It is killed while it is to run calls: an error.
+ * If the process is killed before a call, the call is an error.
  */
 static void
 target_dies(void **state)

@@ -1,5 +1,5 @@
 /*
- * Streams in: input.c, and the files and spools that pages are read from:
+ * Input streams: input.c, and the files and spools from which pages are read:
  * source.c
  */
 #include "io/io.h"
@@ -32,7 +32,7 @@ setup(void **state)
 }
 
 /*
- * Look at pieces of random sizes and skip them, to the end.
+ * Look at pieces of random sizes and skip them, up to the end.
  */
 static void
 check_stream(struct stream *st, bool pipe)
@@ -94,7 +94,7 @@ test_pipe(void **state)
 }
 
 /*
- * Standard input that another has read a part of.
+ * Standard input after another program has read a part of it.
  */
 static void
 test_origin(void **state)
@@ -122,7 +122,7 @@ test_origin(void **state)
 }
 
 /*
- * Such a snapshot has its pages where they are in the file.
+ * The pages of such a snapshot are read from their places in the file.
  */
 static void
 test_snaporigin(void **state)
@@ -212,7 +212,8 @@ file_source(struct snap *s, size_t size, uint32_t pitch)
 }
 
 /*
- * Runs of a file, dense and strided; beyond its end, zeros.
+ * Runs of a file, contiguous and with gaps; after the end of the file come
+ * zeros.
  */
 static void
 test_filesource(void **state)
@@ -229,7 +230,7 @@ test_filesource(void **state)
 	for (pitch = KB; pitch <= KB + 1; pitch++) {
 		if (pitch == KB + 1)
 			for (i = 0; i < 250 * KB + 10; i++)
-				data[i] = 'r';	/* each page has one before */
+				data[i] = 'r';	/* before each page */
 		src = file_source(s, 250 * KB + 10, pitch);
 		run[0] = (struct run){ 17, 200 };
 		run[1] = (struct run){ 5000, 1 };
@@ -255,8 +256,7 @@ test_filesource(void **state)
 }
 
 /*
- * One file is one source, and its parts are identical where their offsets
- * are.
+ * A file is one source. Its parts are identical if their offsets are.
  */
 static void
 test_identity(void **state)
@@ -310,7 +310,7 @@ test_shrunk(void **state)
 }
 
 /*
- * A spool gives back what it was given, short pages at its end too.
+ * A spool returns its content, including short pages at the end.
  */
 static void
 test_spool(void **state)
@@ -352,7 +352,7 @@ test_spool(void **state)
 }
 
 /*
- * A part of a stream is one, even if it is empty and at the end.
+ * A part of a stream may be empty and at its end.
  */
 static void
 test_part(void **state)
@@ -384,7 +384,7 @@ test_part(void **state)
 }
 
 /*
- * A file takes its size, or its blocks if it has holes.
+ * The size of a file, or of its blocks if it has holes.
  */
 static void
 test_real(void **state)
@@ -436,8 +436,8 @@ test_progress(void **state)
 
 #ifdef ZSTD
 /*
- * A frame of zstd, of three blocks of one byte again and again, whole and cut
- * behind the second: what is there is read, also when no more comes.
+ * A zstd frame of three blocks, each one byte repeated. If it is cut after the
+ * second block, the first two are returned.
  */
 static void
 test_zstd(void **state)

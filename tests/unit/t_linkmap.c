@@ -1,5 +1,5 @@
 /*
- * Link maps, good ones and bad ones: linkmap.c
+ * Valid and malformed link maps: linkmap.c
  */
 #include "model.h"
 #include "num.h"
@@ -49,7 +49,7 @@ phdr(struct maker *k, size_t i, uint32_t type, uint64_t vaddr)
 }
 
 /*
- * Entry i of the link map; its name lies at name.
+ * Write entry i of the link map. name is the address of its name.
  */
 static void
 entry(struct maker *k, size_t i, uint64_t name, uint64_t ld, uint64_t next)
@@ -147,7 +147,7 @@ test_good(void **state)
 }
 
 /*
- * What is damaged ends the walk.
+ * Damaged data ends the walk.
  */
 static void
 test_bad(void **state)
@@ -158,7 +158,7 @@ test_bad(void **state)
 	maker_init(&k, true);
 	word(&k, k.mem + 0x300, 1, 0x666);	/* unmapped */
 	assert_string_equal(walk(&k), "/lib/ld.so 17000|");
-	word(&k, k.mem + 0x300, 1, BASE + SIZE - 8);	/* sticks out */
+	word(&k, k.mem + 0x300, 1, BASE + SIZE - 8);	/* at the end */
 	assert_string_equal(walk(&k), "/lib/ld.so 17000|");
 	word(&k, k.mem + 0x200, 3, UINT64_MAX - 3);
 	assert_string_equal(walk(&k), "/lib/ld.so 17000|");
@@ -168,7 +168,7 @@ test_bad(void **state)
 	assert_string_equal(walk(&k), "");
 	maker_done(&k);
 
-	/* a name without an end, longer than paths are, or elsewhere */
+	/* a name without an end, longer than a path, or outside the memory */
 	maker_init(&k, true);
 	memset(k.mem + 0x3000, 'x', 4096);
 	entry(&k, 1, BASE + 0x3000, 0x222, BASE + 0x2080);
@@ -180,7 +180,7 @@ test_bad(void **state)
 }
 
 /*
- * A list that has no end is ended.
+ * A cyclic list is ended.
  */
 static void
 test_loop(void **state)
@@ -217,8 +217,8 @@ test_random(void **state)
 }
 
 /*
- * Names that must not come into root/, and those that may.  The process's
- * own text stands for all of them.
+ * Names that may not be in root/, and those that may. All files have the text
+ * of the process.
  */
 static void
 test_sysroot(void **state)
@@ -256,7 +256,7 @@ test_sysroot(void **state)
 	assert_int_equal(root.n, sizeof want / sizeof *want);
 	for (i = 0; i < root.n; i++) {
 		assert_string_equal(root.f[i].path, want[i]);
-		/* the snapshot has not got the last of the mappings */
+		/* the last mapping's file is not in the snapshot */
 		assert_ptr_equal(root.f[i].image, strcmp(want[i],
 		    "bin/other") == 0 ? NULL : k.p->text);
 	}
@@ -268,7 +268,7 @@ test_sysroot(void **state)
 }
 
 /*
- * A build id may be as long as there is room for, and no longer.
+ * A build ID is at most as long as the buffer.
  */
 static void
 test_buildid(void **state)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * A record as it stands, for linuxrec_parse.
+ * Return a copy of text as a file for linuxrec_parse().
  */
 static struct file
 record(const char *text, size_t len)
@@ -73,7 +73,7 @@ test_parse(void **state)
 }
 
 /*
- * What is no record of Linux has no files, and that is no error.
+ * Data that is not a Linux record has no files and is not an error.
  */
 static void
 test_others(void **state)
@@ -122,7 +122,7 @@ test_names(void **state)
 }
 
 /*
- * Names as long as names may be on Linux, and one byte longer.
+ * Names of the maximum length on Linux, and longer ones.
  */
 static void
 test_longnames(void **state)
@@ -152,7 +152,7 @@ test_longnames(void **state)
 }
 
 /*
- * A file is no directory, wherever the two stand.
+ * A file cannot be a directory as well, wherever the two are.
  */
 static void
 test_nested(void **state)
@@ -203,12 +203,12 @@ test_duplicates(void **state)
 }
 
 /*
- * Each is wrong in its own way.
+ * Each has one error.
  */
 static void
 test_lengths(void **state)
 {
-	static const char *const bad[] = {	/* behind "linux " */
+	static const char *const bad[] = {	/* after "linux " */
 		"amd64 2\n", "amd64 1", "1\n", "\n",
 		"amd64 1\na", "amd64 1\na\n",
 		"amd64 1\na\n          1", "amd64 1\na\n          1 ",
@@ -231,7 +231,8 @@ test_lengths(void **state)
 }
 
 /*
- * Cut at every byte: fewer files between files, an error elsewhere.
+ * Cut at each byte: between files there are fewer files, elsewhere it is an
+ * error.
  */
 static void
 test_cut(void **state)
@@ -247,7 +248,7 @@ test_cut(void **state)
 }
 
 /*
- * Pack and parse: all files come back.
+ * Pack files and parse the record: all are unchanged.
  */
 static void
 test_pack(void **state)
@@ -321,7 +322,7 @@ test_thread(void **state)
 }
 
 /*
- * A file that is carried along: what is packed is what is applied.
+ * An embedded file is the same after its record is packed and applied.
  */
 static void
 test_carried(void **state)
@@ -357,7 +358,7 @@ test_carried(void **state)
 	assert_int_equal(linuxrec_apply(q), 0);
 	assert_string_equal(q->embedded->path, "/a b");
 	assert_ptr_equal(embedded_find(t, &v), q);
-	v.dev = v.ino = 0;	/* nothing known but the path */
+	v.dev = v.ino = 0;	/* only the path is known */
 	assert_int_equal(embedded_set(q, 0, 0, "/a b"), 0);
 	assert_ptr_equal(embedded_find(t, &v), q);
 	v.name[1] = 'b';
@@ -384,7 +385,7 @@ with_missing(const char *lines)
 }
 
 /*
- * What is missing does not read, though the stream has zeros for it.
+ * Missing memory cannot be read, although the stream has zeros for it.
  */
 static void
 test_apply(void **state)
@@ -413,7 +414,7 @@ test_apply(void **state)
 	assert_int_equal(image_read(im, 0x5000, &byte, 1), -1);
 	assert_int_equal(image_read(im, 0x6000, &byte, 1), 0);
 
-	/* without memory there is an image all the same */
+	/* an image is made even without memory */
 	p = proc_with(s, 6, with_missing("0-ffffffffffffffff all\n"));
 	assert_int_equal(linuxrec_apply(p), 0);
 	assert_int_equal(p->mem->nmissing, 1);
@@ -447,7 +448,7 @@ test_badmissing(void **state)
 }
 
 /*
- * The record follows what is missing, and keeps its other files.
+ * The record lists the missing memory and keeps its other files.
  */
 static void
 test_update(void **state)
@@ -480,7 +481,7 @@ test_update(void **state)
 }
 
 /*
- * Set in pl what a record of some files tells of process 812.
+ * Set pl from a record of process 812 with these n files.
  */
 static void
 place_of(struct place *pl, const struct file *f, size_t n)
@@ -523,7 +524,7 @@ test_place(void **state)
 	assert_string_equal(pl.unit, "web.service");
 	assert_string_equal(pl.container, "c0ffee");
 	assert_string_equal(pl.pod, "p0d");
-	/* of a snapshot that does not name them */
+	/* a snapshot of a version that did not record them */
 	place_of(&pl, old, sizeof old / sizeof *old);
 	assert_int_equal(pl.pid, 9);
 	assert_string_equal(pl.unit, "old.service");
@@ -560,7 +561,7 @@ state_ask(void *arg)
 }
 
 /*
- * Threads that ask for one process at once get the whole of its state.
+ * Threads that ask for the same process at once get its complete state.
  */
 static void
 test_threads(void **state)

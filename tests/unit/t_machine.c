@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Each name is there once, of one size and byte order, and the narrow one of
- * each is of 32 bits.
+ * Each name is listed once, with one size and byte order. The narrow form of
+ * each machine has 32 bits.
  */
 static void
 test_table(void **state)
@@ -53,7 +53,7 @@ test_names(void **state)
 }
 
 /*
- * We have the words and the byte order of the compiler.
+ * The word size and the byte order are the compiler's.
  */
 static void
 test_here(void **state)
@@ -95,7 +95,7 @@ test_audit(void **state)
 }
 
 /*
- * A page is what it can be, whatever is told.
+ * The page size is a possible one, whatever size is recorded.
  */
 static void
 test_page(void **state)
@@ -137,8 +137,8 @@ test_order(void **state)
 }
 
 /*
- * What is asked of the proxy at once ends with a page, and is something,
- * wherever it begins, whatever a page has.
+ * A request to the proxy is not empty and ends with a page, at any address and
+ * page size.
  */
 static void
 test_proxy(void **state)

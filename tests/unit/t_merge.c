@@ -1,6 +1,5 @@
 /*
- * Several snapshots as one: numbers that are taken, what refers to them, and
- * files that are carried along.
+ * Merging snapshots: numbers in use, references to them, and embedded files.
  */
 #include "model.h"
 #include "record/record.h"
@@ -52,7 +51,7 @@ proc_begin(struct snap *s, uint64_t pid, ...)
 }
 
 /*
- * A file of a Linux record has this content.
+ * Check that a file of a Linux record has this content.
  */
 static void
 assert_record(struct snap *s, uint64_t pid, const char *name,
@@ -122,8 +121,8 @@ test_numbers(void **state)
 }
 
 /*
- * What was taken at once stays together: each merged snapshot is a part, and
- * so are its parts.
+ * Processes captured at the same time stay together: each merged snapshot
+ * becomes a part, as does each of its own parts.
  */
 static void
 test_parts(void **state)
@@ -150,7 +149,7 @@ test_parts(void **state)
 }
 
 /*
- * Want the processes of the parts of which the mask arg has a bit.
+ * Select the processes of the parts in the mask arg.
  */
 static int
 part_wanted(void *arg, struct snap *s, struct proc *p)
@@ -163,8 +162,8 @@ part_wanted(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * A part is had alone, or with some of the others; embedded files go along with
- * who has them mapped.
+ * A part is kept alone, or with some others. Embedded files are kept with the
+ * processes that mapped them.
  */
 static void
 test_apart(void **state)
@@ -204,7 +203,7 @@ test_apart(void **state)
 	    "process snapshot 1 x@here amd64 0 \"\"");
 	assert_non_null(snap_find(s[0], 7));
 	assert_null(snap_find(s[0], 9));
-	/* images are kept with all processes of their part */
+	/* images are kept if all processes of their part are */
 	assert_record(s[0], 7, "criu/mm-7.img", "/lib/0");
 	assert_non_null(s[0] = snap_keep(s[0], part_wanted, &last));
 	assert_int_equal(s[0]->nproc, 4);
@@ -228,9 +227,9 @@ second_wanted(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * A process is had alone, with what lies in the records of others: what it has
- * open, and what these open files refer to; filters of its threads; the state
- * of its namespaces; and nothing else of theirs.
+ * A process is kept alone, with the files in other records that it needs: its
+ * open files and the files that these refer to, filters of its threads, and its
+ * namespaces. Other files of those records are dropped.
  */
 static void
 test_keep(void **state)
@@ -290,8 +289,8 @@ all_wanted(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * Mapped files are told apart by device and inode, or by path if these are
- * unknown; a list of mappings that cannot be read is an error.
+ * Mapped files are identified by device and inode, or by path if these are
+ * unknown. A malformed list of mappings is an error.
  */
 static void
 test_keepmapped(void **state)
@@ -334,8 +333,9 @@ test_keepmapped(void **state)
 }
 
 /*
- * Odd numbers: a thread whose process is elsewhere is not adopted; what is
- * beyond all numbers gets one that is free.
+ * Odd numbers: a thread whose process is missing is not given to a process of
+ * the other snapshot. The largest number is replaced by a free one if it is in
+ * use.
  */
 static void
 test_odd(void **state)
@@ -387,8 +387,8 @@ carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
 }
 
 /*
- * Embedded files: the same one once; another one under the same number gets a
- * device of its own.
+ * Equal embedded files are stored once. A different one with the same device
+ * and inode gets another device.
  */
 static void
 test_carried(void **state)
@@ -441,7 +441,7 @@ test_carried(void **state)
 }
 
 /*
- * An embedded file without text is another one.
+ * An embedded file without text differs from one with text.
  */
 static void
 test_textless(void **state)
@@ -474,8 +474,8 @@ test_textless(void **state)
 }
 
 /*
- * Where devices and inodes are not known, it is the path that tells; an open
- * file that is carried along is known by its device, too.
+ * If devices and inodes are unknown, files are matched by path. The device of
+ * an embedded file is changed in the record of an open file as well.
  */
 static void
 test_devices(void **state)
@@ -518,8 +518,8 @@ test_devices(void **state)
 }
 
 /*
- * Memory of System V and a memfd may have one number: each gets a device of its
- * own, and an open file is the memfd.
+ * A System V segment and a memfd may have the same number: each gets its own
+ * device, and an open file belongs to the memfd.
  */
 static void
 test_sysv(void **state)
@@ -561,8 +561,8 @@ test_sysv(void **state)
 }
 
 /*
- * Two files as sources of two snapshots have the same identities; together
- * they have not.
+ * Sources of two snapshots have equal identities for two files. After the merge
+ * the identities differ.
  */
 static void
 test_sources(void **state)
@@ -602,8 +602,8 @@ test_sources(void **state)
 }
 
 /*
- * Files without end that both carry along under the same devices: each gets
- * a device of its own, and that takes no minutes.
+ * Many files embedded in both snapshots with the same devices get different
+ * ones, in less than a minute.
  */
 static void
 test_many(void **state)
@@ -636,7 +636,7 @@ test_many(void **state)
 }
 
 /*
- * After processes were moved to a snapshot, there is room for more.
+ * There is room for more processes after some were moved to a snapshot.
  */
 static void
 test_moved(void **state)
@@ -666,8 +666,8 @@ test_moved(void **state)
 }
 
 /*
- * A copy of memory before the snapshot has a number above all others, and no
- * Linux record.
+ * An early copy of memory has a number of at least EARLY_PID and no Linux
+ * record.
  */
 static void
 test_early(void **state)

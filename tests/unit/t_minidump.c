@@ -36,17 +36,17 @@ static const char maps[] =
 
 static const struct {
 	uint64_t	 id;
-	uint64_t	 sp;	/* stack pointer */
-	uint64_t	 start, len;	/* memory of the stack */
+	uint64_t	 sp;	/* the stack pointer */
+	uint64_t	 start, len;	/* the stack's memory */
 } thread[THREADS] = {
-	/* the one that the signal ended is the first; others in their order */
+	/* the thread that got the signal is first, the others in their order */
 	{ 9, STACK + PAGE, STACK + PAGE - 128, 1024 * KB },
 	{ 7, STACK_END - PAGE, STACK_END - PAGE - 128, PAGE + 128 },
-	{ 10, PAGE, 0, 0 },	/* it points to nothing */
+	{ 10, PAGE, 0, 0 },	/* points to no memory */
 	{ 11, STACK + 50, STACK, 1024 * KB }
 };
 
-static uint8_t *dump;		/* all bytes of the minidump */
+static uint8_t *dump;		/* the minidump */
 static size_t size;
 
 static uint64_t
@@ -67,8 +67,7 @@ zeros(uint64_t at, size_t n)
 }
 
 /*
- * Return the offset of the stream of a type, which has so many bytes, or 0 if
- * there is none.
+ * Return the offset of the stream of a type, or 0. Its length must be len.
  */
 static uint64_t
 stream(uint64_t type, uint64_t len)
@@ -99,7 +98,7 @@ string_is(uint64_t at, const char *want)
 }
 
 /*
- * The registers of thread i: byte k is k + i, but for the stack pointer.
+ * Make the registers of thread i: byte k is k + i, except in the stack pointer.
  */
 static void
 regs_make(uint8_t regs[216], size_t i)
@@ -129,8 +128,8 @@ program_make(uint8_t *page)
 }
 
 /*
- * Make a process with the first n threads. *m has its memory: the page of the
- * program, and the stack.
+ * Make a process with the first n threads. Store its memory in *m: the page of
+ * the program, and the stack.
  */
 static struct proc *
 process_make(struct snap *s, size_t n, struct memsource **m)
@@ -153,7 +152,7 @@ process_make(struct snap *s, size_t n, struct memsource **m)
 		rng_bytes(&r, memsource_kb(*m, k), KB);
 	program_make(memsource_kb(*m, 0));
 	for (i = 0; i < n; i++) {
-		/* the second thread of the minidump is the process */
+		/* the process is the second thread of the minidump */
 		k = i == 0 && n > 1 ? 1 : i == 1 ? 0 : i;
 		if (i > 0)
 			testrec_text(&rec, "thread", n > 1 ? "7\n" : "9\n");
@@ -212,8 +211,8 @@ check_context(uint64_t at, size_t i)
 }
 
 /*
- * Check that a minidump of n threads has their registers and stacks, and
- * return the end of the stacks.
+ * Check the registers and stacks in a minidump of n threads. Return the offset
+ * of the end of the stacks.
  */
 static uint64_t
 check_threads(size_t n, uint64_t begin, struct memsource *m)
@@ -276,7 +275,7 @@ check_system(uint64_t pid)
 	zeros(at + 28, 28);
 	at = stream(MISC_INFO, 24);
 	assert_int_equal(get(at, 4), 24);
-	assert_int_equal(get(at + 4, 4), 1);		/* it has the pid */
+	assert_int_equal(get(at + 4, 4), 1);		/* the pid is valid */
 	assert_int_equal(get(at + 8, 4), pid);
 	zeros(at + 12, 12);
 	assert_memory_equal(dump + stream(LINUX_STATUS, 11), "Name:\tprog\n",
@@ -307,8 +306,8 @@ check_modules(void)
 }
 
 /*
- * Check the list at offset at: all memory, whose bytes begin at off and end
- * with the minidump.
+ * Check the list at offset at: it has all memory, whose bytes are the minidump
+ * from off to its end.
  */
 static void
 check_memory(uint64_t at, uint64_t off, struct memsource *m)
@@ -343,7 +342,7 @@ check(size_t n, bool full)
 	zeros(16, 4);
 	assert_int_equal(get(20, 4), 1700000000);
 	zeros(24, 8);
-	/* the stacks are behind the last list */
+	/* the stacks follow the last list */
 	lists = full ? stream(MEMORY64_LIST, 16 + 2 * 16) + 16 + 2 * 16 :
 	    stream(MEMORY_LIST, 4 + 16 * (n - (n > 2))) + 4 +
 	    16 * (n - (n > 2));

@@ -1,5 +1,5 @@
 /*
- * Attributes of netlink(7), whole and cut at every byte: netlink.c.
+ * Attributes of netlink(7), complete and cut at each byte: netlink.c.
  */
 #include "util.h"
 
@@ -60,7 +60,7 @@ test_found(void **state)
 }
 
 /*
- * An attribute is whole or not found, wherever the message ends.
+ * An attribute is complete or not found, wherever the message is cut.
  */
 static void
 test_cut(void **state)
@@ -80,7 +80,7 @@ test_cut(void **state)
 }
 
 /*
- * A length that is none ends the search.
+ * An invalid length ends the search.
  */
 static void
 test_short(void **state)
@@ -97,7 +97,7 @@ test_short(void **state)
 }
 
 /*
- * Messages of an answer are whole, or end it.
+ * Messages of an answer are complete, or the answer ends.
  */
 static void
 test_messages(void **state)

@@ -18,7 +18,7 @@ enum { FILES = 500 };
 static char top[] = "/tmp/t_outdir.XXXXXX";
 static char path[64];
 static atomic_ulong synced;
-static unsigned long fails;		/* the call that does; 0: none */
+static unsigned long fails;		/* the n-th call fails; 0: none */
 
 int __wrap_fsync(int fd);
 
@@ -83,8 +83,8 @@ removed(size_t n)
 }
 
 /*
- * Every file is brought to the disk once, and the last one and the directory,
- * by threads that take no signals.
+ * Each file, the last file and the directory are synced once. The threads block
+ * signals.
  */
 static void
 test_all(void **state)
@@ -104,7 +104,8 @@ test_all(void **state)
 }
 
 /*
- * If one cannot be, the directory is not whole, and the error names a file.
+ * If a file cannot be synced, the directory is not complete, and the error
+ * names a file.
  */
 static void
 test_one(void **state)
@@ -128,7 +129,7 @@ test_one(void **state)
 }
 
 /*
- * A link that cannot be made is an error; the old one is replaced.
+ * A link that cannot be made is an error. An old link is replaced.
  */
 static void
 test_link(void **state)

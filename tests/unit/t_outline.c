@@ -1,6 +1,6 @@
 /*
- * Extents of a snapshot that was read by its index, which are made when they
- * are asked for: fmt/snap6/outline.c.
+ * Extents of a snapshot read by its index, which are made on demand:
+ * fmt/snap6/outline.c.
  */
 #include "model.h"
 #include "util.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 
 enum {
-	PAGES = 4000,		/* every second of them zero: as many runs */
+	PAGES = 4000,		/* every second one is zero */
 	THREADS = 4
 };
 
 /*
- * A snapshot of three processes: pages in turn with zeros; some of them in
- * another order, again with zeros; and all of them in a row, which is one run
- * of references to all of the first.
+ * Make a snapshot of three processes. The first has pages alternating with
+ * zeros. The second has some of them in another order, also with zeros. The
+ * third has all pages in one run of references to the first.
  */
 static void
 make_runs(struct buf *b)
@@ -74,7 +74,7 @@ segment_of(struct snap *s, uint64_t pid)
 }
 
 /*
- * The place of a kilobyte; 0 of zeros.
+ * Return the place of a kilobyte; 0 for zeros.
  */
 static uint64_t
 place_of(const struct segment *s, uint64_t kb)
@@ -88,7 +88,8 @@ place_of(const struct segment *s, uint64_t kb)
 }
 
 /*
- * In any order, they lead to the places to which those of a scan lead.
+ * Extents have the same places as after a scan, in whatever order they are
+ * made.
  */
 static void
 in_any_order(void **state)
@@ -122,7 +123,7 @@ in_any_order(void **state)
 }
 
 /*
- * Behind the end there is none, and it is told.
+ * After the end there are no extents, and an error says so.
  */
 static void
 behind_the_end(void **state)
@@ -142,7 +143,7 @@ behind_the_end(void **state)
 }
 
 /*
- * Zeros of which there are many are found as in a scan, from everywhere.
+ * Runs of many zeros are found as after a scan, from any place.
  */
 static void
 zeros(void **state)
@@ -213,7 +214,7 @@ ask(void *arg)
 	size_t i;
 
 	for (i = 0; i < PAGES; i++) {
-		/* 4000 and 1201 have no divisor in common: all of them */
+		/* 4000 and 1201 are coprime, so each kilobyte is visited */
 		kb = (a->seed + i * 1201) % PAGES;
 		a->told[kb] = segment_extent(seg, kb);
 	}
@@ -221,7 +222,7 @@ ask(void *arg)
 }
 
 /*
- * Threads that ask at once are told of the same extents.
+ * Threads that ask at once get the same extents.
  */
 static void
 by_threads(void **state)
@@ -255,8 +256,8 @@ by_threads(void **state)
 }
 
 /*
- * A segment from which something is taken out has extents of its own, and the
- * others stay as they are.
+ * A segment from which memory is removed gets its own extents. Other segments
+ * are unchanged.
  */
 static void
 with_a_hole(void **state)

@@ -1,5 +1,5 @@
 /*
- * Streams out: output.c
+ * Output streams: output.c
  *
  * link with: -Wl,--wrap=openat,--wrap=openat64,--wrap=fsync
  */
@@ -22,7 +22,7 @@
 static char dir[] = "/tmp/t_output.XXXXXX";
 
 /*
- * A file system that cannot make a file without a name.
+ * If old is true, the file system cannot make unnamed files.
  */
 static bool old;
 
@@ -39,12 +39,12 @@ __wrap_openat(int at, const char *path, int flags, mode_t mode)
 	return __real_openat(at, path, flags, mode);
 }
 
-/* as it is called where offsets of 64 bits had to be asked for */
+/* its name on systems with 32-bit offsets */
 int __wrap_openat64(int, const char *, int, mode_t)
     __attribute__((alias("__wrap_openat")));
 
 /*
- * How often a file was written to the disk while path was not its name.
+ * The number of times a file was synced without having the name unnamed.
  */
 static const char *unnamed = "file";
 static int synced;
@@ -78,7 +78,7 @@ teardown(void **state)
 }
 
 /*
- * How many names the directory has.
+ * Return the number of files in the directory.
  */
 static int
 names(void)
@@ -123,7 +123,7 @@ must_open(const char *path)
 }
 
 /*
- * A file appears when it is whole, and its owner alone may read it.
+ * A file appears when it is complete. Only its owner may read it.
  */
 static void
 test_name(void **state)
@@ -145,7 +145,7 @@ test_name(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(names(), 1);
 
-	o = must_open("./file");	/* it takes the place of the old one */
+	o = must_open("./file");	/* replaces the old file */
 	output_put(o, "new", 3);
 	assert_int_equal(output_flush(o), 0);
 	assert_content("file", "abc", 3);
@@ -177,8 +177,8 @@ test_abort(void **state)
 }
 
 /*
- * Where files need a name from the beginning, it is another one, and goes
- * away with the file, on a signal too.
+ * If unnamed files are not supported, the file has a temporary name, which is
+ * removed with the file, and after a signal.
  */
 static void
 test_old(void **state)
@@ -213,7 +213,7 @@ test_old(void **state)
 }
 
 /*
- * The longest name that a file can have, and one that it cannot.
+ * The longest name that a file may have, and a longer one.
  */
 static void
 test_long(void **state)
@@ -247,8 +247,8 @@ test_cannot(void **state)
 }
 
 /*
- * A directory that cannot be made is not called missing; ENOENT says that it
- * can be made.
+ * ENOENT means that the directory is missing and can be made. If it cannot be
+ * made, the error is another one.
  */
 static void
 test_directory(void **state)
@@ -265,7 +265,7 @@ test_directory(void **state)
 }
 
 /*
- * In a directory like /tmp a name must be ours, of root, or of the owner of the
+ * In a directory like /tmp a file must belong to us, root, or the owner of the
  * directory.
  */
 static void
@@ -305,7 +305,7 @@ test_strange(void **state)
 }
 
 /*
- * A descriptor must come from our parent: then it is not close-on-exec.
+ * A descriptor must be inherited: it is refused if it is close-on-exec.
  */
 static void
 test_inherited(void **state)
@@ -331,7 +331,7 @@ test_inherited(void **state)
 }
 
 /*
- * A device of another user is not written to, unless it discards all output.
+ * A device of another user is refused unless it discards all output.
  */
 static void
 test_sinks(void **state)
@@ -407,7 +407,7 @@ test_snapfull(void **state)
 }
 
 /*
- * Pieces of all sizes.
+ * Write pieces of all sizes.
  */
 static void
 test_pieces(void **state)
@@ -441,7 +441,8 @@ test_pieces(void **state)
 }
 
 /*
- * Holes in a file: the same bytes, and the same length when the last is one.
+ * Holes in a file read as zeros. The length is right even if the file ends in a
+ * hole.
  */
 static void
 test_holes(void **state)
@@ -479,7 +480,7 @@ test_holes(void **state)
 		assert_true(st.st_blocks < (blkcnt_t)(len / 512 / 2));
 		unlink("file");
 	}
-	o = must_open("file");		/* nothing but a hole */
+	o = must_open("file");		/* only a hole */
 	output_hole(o, 70000);
 	assert_int_equal(output_commit(o), 0);
 	memset(want, 0, 70000);
@@ -488,7 +489,7 @@ test_holes(void **state)
 }
 
 /*
- * Holes on standard output: not in what is there already, and not where
+ * Holes on standard output: zeros are written over existing data, and where
  * bytes are appended.
  */
 static void
@@ -531,8 +532,8 @@ test_holeshere(void **state)
 }
 
 /*
- * A pipe whose reader is slow, and signals that interrupt the writing: it
- * takes less than it is given.
+ * A pipe with a slow reader, and signals that interrupt write(2): it takes
+ * fewer bytes than requested.
  */
 struct reader {
 	int		 fd;
@@ -601,8 +602,8 @@ test_pipe(void **state)
 }
 
 /*
- * Return how many bytes a pipe holds that an output of a program wrote to, and
- * held this many before, or as many as pipes do if that is 0.
+ * Return the size of a pipe after an output of a program began to write to it.
+ * before is its size before that; 0: the default.
  */
 static int
 held(int before)
@@ -624,7 +625,7 @@ held(int before)
 }
 
 /*
- * A pipe holds a megabyte then, and more if it did before.
+ * Output enlarges a pipe to a megabyte, but does not shrink a larger one.
  */
 static void
 test_wide(void **state)
@@ -646,7 +647,7 @@ test_wide(void **state)
 }
 
 /*
- * The reader goes away.
+ * The reader closes the pipe.
  */
 static void
 test_closed(void **state)
@@ -715,7 +716,7 @@ test_frames(void **state)
 	assert_int_equal(frame_write(fd[0], 'x', "abc", 3), -1);
 	close(fd[0]);
 
-	/* more than a frame has */
+	/* longer than a frame may be */
 	many[MAX_FRAME] = 'a';
 	fd[0] = open("frames", O_CREAT | O_RDWR, 0600);
 	assert_int_equal(frame_write(fd[0], 'x', many, sizeof many), 0);
@@ -728,8 +729,8 @@ test_frames(void **state)
 
 #ifdef ZSTD
 /*
- * Data is compressed if the reader is slower: the pipe, which has room for a
- * page, then has a byte in it.
+ * Data is compressed if the reader is slower than the writer: here the pipe has
+ * room for a page and has a byte in it.
  */
 static void
 test_packed(void **state)
@@ -758,7 +759,7 @@ test_packed(void **state)
 #endif
 
 /*
- * Bytes in frames, some of which are replaced by a frame of another type.
+ * Bytes in frames; some frames are replaced by one of another type.
  */
 static void
 test_muted(void **state)

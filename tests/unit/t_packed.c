@@ -1,5 +1,5 @@
 /*
- * What is kept of threads while they are stopped: linux/stop/packed.c.
+ * Data of threads, packed while they are stopped: linux/stop/packed.c.
  */
 #include "util.h"
 
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 11008 };		/* bytes of extended state with tiles */
+enum { MOST = 11008 };		/* size of extended state with tiles */
 
 /*
- * What was packed comes back, and takes no more than most bytes meanwhile.
+ * Packed data has at most most bytes and is unpacked to the original.
  */
 static void
 there_and_back(const uint8_t *data, size_t len, size_t most)
@@ -59,8 +59,8 @@ any_length_comes_back(void **state)
 }
 
 /*
- * The register sets of a thread are whole in its record, also one that has no
- * name of its own and no place in reg; general registers never were packed.
+ * The register sets of a thread are complete in its record, also one without a
+ * name and a place in reg. General registers are not packed.
  */
 static void
 registers_come_back(void **state)

@@ -1,6 +1,6 @@
 /*
  * Records of perf events and formats of tracepoints: perfrec.c, tracefs.c,
- * tpflags.c; and what is made of them: threadset.c, kallsyms.c, vmaedit.c.
+ * tpflags.c. Their users: threadset.c, kallsyms.c, vmaedit.c.
  */
 #include "state/state.h"
 #include "util.h"
@@ -35,7 +35,7 @@ finish(struct buf *b, size_t start)
 }
 
 /*
- * A sample; raw data of so many bytes, if any, after their length.
+ * Append a sample with raw bytes of raw data, after their length.
  */
 static void
 sample(struct buf *b, uint64_t time, size_t raw)
@@ -163,14 +163,14 @@ test_records(void **state)
 }
 
 /*
- * Each record cut at every byte, with the length that it then has.
+ * Each record cut at each byte, with its length set to what is left.
  */
 static void
 test_cut(void **state)
 {
 	static const struct {
 		uint32_t	 type;
-		size_t		 least;	/* bytes that are accepted */
+		size_t		 least;	/* smallest valid length */
 	} kinds[] = { { PERFREC_SAMPLE, 48 }, { PERFREC_MMAP2, 97 },
 	    { PERFREC_COMM, 41 }, { PERFREC_FORK, 56 },
 	    { PERFREC_EXIT, 56 }, { PERFREC_LOST, 40 },
@@ -184,7 +184,7 @@ test_cut(void **state)
 	(void)state;
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		for (len = 0; len < 130; len++) {
-			/* of exactly that size, for a sanitizer */
+			/* exact size for sanitizers */
 			p = calloc(1, len == 0 ? 1 : len);
 			assert_non_null(p);
 			if (len >= 8) {
@@ -224,7 +224,7 @@ test_malformed(void **state)
 }
 
 /*
- * Records that go round the end of a ring, at every place.
+ * Records that wrap around at the end of a ring, at each position.
  */
 static void
 test_ring(void **state)
@@ -408,7 +408,7 @@ test_fields(void **state)
 }
 
 /*
- * Fields that are wider than what they are for.
+ * Fields that are wider than their destination.
  */
 static void
 test_decode(void **state)
@@ -496,7 +496,7 @@ test_threads(void **state)
 	assert_int_equal(threadset_add(s, 5, 5), 0);
 	assert_int_equal(threadset_add(s, 5, 4), 0);
 	assert_int_equal(threadset_owner(s, 5), 5);
-	/* two events, each with its own id and time, or with the other's */
+	/* two events, with their own IDs and times, or each other's */
 	assert_true(threadset_counts(s, 5, 5, TRACE_MINOR, 1));
 	assert_false(threadset_counts(s, 5, 4, TRACE_MINOR, 2));
 	assert_false(threadset_counts(s, 5, 4, TRACE_MINOR, 3));

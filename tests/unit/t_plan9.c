@@ -1,6 +1,6 @@
 /*
- * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c.  What is
- * expected stands here as the consumers on Plan 9 want it, byte by byte.
+ * A Linux process as a Plan 9 process: plan9.c, plan9/regs.c. The expected
+ * bytes are those that Plan 9's programs read.
  */
 #include "model.h"
 #include "space.h"
@@ -198,7 +198,7 @@ test_status(void **state)
 }
 
 /*
- * Names of all lengths and kinds: 176 bytes of twelve words.
+ * Names of all lengths and kinds: 176 bytes with twelve words.
  */
 static void
 test_words(void **state)
@@ -256,7 +256,7 @@ test_words(void **state)
 
 
 /*
- * Byte i of the registers is i, so that bytes tell where they come from.
+ * Byte i of the registers is i, so that each byte shows its origin.
  */
 static void
 test_regs(void **state)
@@ -315,8 +315,8 @@ test_regs(void **state)
 }
 
 /*
- * A process of 32 bits: bx cx dx si di bp ax ds es fs gs orig pc cs flags
- * sp ss, four bytes each.
+ * A 32-bit process: bx cx dx si di bp ax ds es fs gs orig pc cs flags sp ss,
+ * four bytes each.
  */
 static void
 test_regs32(void **state)
@@ -357,8 +357,8 @@ test_regs32(void **state)
 }
 
 /*
- * FXSAVE as it is; with AVX 832 bytes, of which the kernel's own part
- * (464..511) and what 9front does not know in the header are zero.
+ * FXSAVE is unchanged. With AVX there are 832 bytes, where the kernel's own
+ * part (464..511) and parts of the header unknown to 9front are zero.
  */
 static void
 test_fpregs(void **state)
@@ -384,7 +384,7 @@ test_fpregs(void **state)
 	t.reg[REGSET_XSTATE].data = x;
 	t.reg[REGSET_XSTATE].len = sizeof x;
 	x[464] = 0xe7;		/* the processor has AVX */
-	x[512] = 0xe6;		/* in use: SSE and AVX, and above */
+	x[512] = 0xe6;		/* in use: SSE, AVX and newer sets */
 	memset(want, 0, sizeof want);
 	memcpy(want, x, 464);
 	want[512] = 6;
@@ -413,15 +413,15 @@ test_fpregs(void **state)
 }
 
 /*
- * Registers of the other machines that Plan 9 has: where, by words, those of
- * Linux are; byte i of these is i.  255 is none, and 64 the number of a trap.
+ * Registers of the other machines of Plan 9: for each Ureg word, its word in
+ * Linux's registers, whose byte i is i. 255: none; 64: the number of a trap.
  */
 static void
 test_machines(void **state)
 {
 	static const struct {
 		const char *cputype;
-		size_t linux, ureg, in, out;	/* bytes, and of a word */
+		size_t linux, ureg, in, out;	/* sizes; of a word */
 		uint8_t want[35];
 	} t[] = {
 		{ "arm64", 272, 280, 8, 8, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
@@ -443,7 +443,7 @@ test_machines(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof regs; i++)
-		regs[i] = (uint8_t)(i % 255);	/* none is 0xff */
+		regs[i] = (uint8_t)(i % 255);	/* a missing word is 0xff */
 	s = snap_new();
 	for (i = 0; i < sizeof t / sizeof *t; i++) {
 		task.reg[REGSET_PRSTATUS].data = regs;
@@ -463,15 +463,15 @@ test_machines(void **state)
 		assert_null(proc_file(made_of(s, t[i].cputype, &task),
 		    "regs"));
 	}
-	task.reg[REGSET_PRSTATUS].len = 216;	/* those of amd64 */
+	task.reg[REGSET_PRSTATUS].len = 216;	/* size of amd64's registers */
 	assert_null(proc_file(made_of(s, "s390x", &task), "regs"));
 	assert_null(proc_file(made_of(s, "arm64", &task), "regs"));
 	snap_free(s);
 }
 
 /*
- * Of arm64, control and status change places; of 386, FXSAVE without what the
- * kernel put into it, or FSAVE.
+ * On arm64, control and status are exchanged. On 386, the data is FXSAVE
+ * without the part that the kernel added, or FSAVE.
  */
 static void
 test_fpmachines(void **state)

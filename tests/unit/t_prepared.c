@@ -1,5 +1,5 @@
 /*
- * Memory for copies that is there before the stop: linux/set/shmems.c,
+ * Memory for copies that is allocated before the stop: linux/set/shmems.c,
  * linux/file/prepared.c.
  */
 #include "full.h"
@@ -19,7 +19,7 @@ enum { SIZE = 64 * KB, HALF = SIZE / 2 };
 static uint8_t data[SIZE], got[SIZE];
 
 /*
- * Note what a text of smaps tells.
+ * Note the mappings in a text of smaps.
  */
 static void
 note(struct live *l, const char *text)
@@ -38,7 +38,7 @@ test_sum(void **state)
 
 	(void)state;
 	assert_int_equal(l.shmem, 0);
-	/* by two processes, and in part twice by one of them */
+	/* mapped by two processes, twice in part by one of them */
 	note(&l, "1000-3000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
 	    "Rss: 8 kB\n");
 	note(&l, "1000-2000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
@@ -49,12 +49,12 @@ test_sum(void **state)
 	note(&l, "1000-2000 rw-s 00000000 00:02 5  /dev/shm/x\nRss: 4 kB\n"
 	    "2000-3000 rw-s 00000000 00:01 6  [anon_shmem:x]\nRss: 4 kB\n");
 	assert_int_equal(l.shmem, 24 * KB);
-	/* neither files, nor what has no pages, nor what a clone has */
+	/* files, memory without pages, and private memory are not counted */
 	note(&l, "1000-2000 rw-s 00000000 08:02 5  /data\nRss: 4 kB\n"
 	    "2000-3000 rw-s 00000000 00:01 7  /dev/zero (deleted)\nRss: 0 kB\n"
 	    "3000-4000 rw-p 00000000 00:00 0 \nRss: 4 kB\n");
 	assert_int_equal(l.shmem, 24 * KB);
-	/* memory of a process may grow by an eighth */
+	/* the memory of a process may grow by an eighth */
 	note(&l, "1000-2000 rw-p 00000000 00:00 0 \nRss: 8 kB\n"
 	    "VmFlags: rd wr dc\n");
 	assert_int_equal(l.shmem, 33 * KB);
@@ -62,8 +62,8 @@ test_sum(void **state)
 }
 
 /*
- * Copy both halves of data, the first to behind the second; so many bytes are
- * there at once, and all are once it was written.
+ * Exchange the halves of data in a copy. atonce bytes of the output are
+ * complete at once, all of them after prepared_write().
  */
 static void
 copy(struct live *l, size_t atonce)
@@ -81,7 +81,7 @@ copy(struct live *l, size_t atonce)
 	assert_int_equal(full_write(j.in, data, SIZE), 0);
 	assert_int_equal(ftruncate(j.out, SIZE), 0);
 	assert_int_equal(prepared_copy(l, &j), 0);
-	memset(data, 0, SIZE);		/* it was copied in the stop */
+	memset(data, 0, SIZE);		/* the input changes after the stop */
 	assert_int_equal(full_pwrite(j.in, data, SIZE, 0), 0);
 	assert_int_equal(full_pread(j.out, got, SIZE, 0), SIZE);
 	for (i = 0; i < SIZE && got[i] != 0; i++)
@@ -104,10 +104,10 @@ test_copy(void **state)
 	(void)state;
 	copy(&l, SIZE);
 	prepared_make(&l, UINT64_MAX);
-	assert_null(l.prepared);	/* nothing is shared */
+	assert_null(l.prepared);	/* no memory is shared */
 	note(&l, "100000-400000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
 	    "Rss: 3072 kB\n");
-	prepared_make(&l, 3 * KB * KB);	/* in huge pages */
+	prepared_make(&l, 3 * KB * KB);	/* in huge pages it takes 4 MiB */
 	assert_null(l.prepared);
 	prepared_make(&l, 4 * KB * KB);
 	if (l.prepared == NULL)

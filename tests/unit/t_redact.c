@@ -1,5 +1,5 @@
 /*
- * Bytes taken out of images: redact.c
+ * Bytes removed from images: redact.c
  */
 #include "model.h"
 #include "util.h"
@@ -10,7 +10,7 @@
 enum { N = 8 };			/* kilobytes in a file */
 
 /*
- * A source whose byte i is its kilobyte's number, from 1 on.
+ * Return a source in which each byte of kilobyte i, from 1 on, is i.
  */
 static struct source *
 numbered(struct snap *s)
@@ -24,7 +24,7 @@ numbered(struct snap *s)
 }
 
 /*
- * An image with segments of len bytes at two bases, the second of a later
+ * Make an image with segments of len bytes at a and b, the second in a later
  * section.
  */
 static struct image *
@@ -52,8 +52,8 @@ make(struct snap *s, struct proc *p, uint64_t a, uint64_t b, uint64_t len)
 }
 
 /*
- * What all segments have at an address, not only the one that is seen: the
- * first byte of its kilobyte; -1: no source, for it is zero.
+ * Return the first byte of kilobyte kb of a segment, hidden or not; -1 if it is
+ * zero without a source.
  */
 static int
 byte(const struct segment *g, uint64_t kb)
@@ -95,7 +95,7 @@ leave(struct image *im, uint64_t start, uint64_t end, const char *why)
 }
 
 /*
- * Ranges that are not in order, overlap and meet in a kilobyte.
+ * Unordered ranges that overlap and share a kilobyte.
  */
 static void
 test_many(void **state)
@@ -134,7 +134,7 @@ test_leave(void **state)
 	uint8_t c;
 
 	(void)state;
-	/* the second lies over the last four of the first, askew by a half */
+	/* the second covers 4 KiB of the first, shifted by half a kilobyte */
 	im = make(s, &p, 0x10000, 0x10000 + 4 * KB + 512, N * KB - 100);
 	expect(im->seg[0], "12-45678");
 	leave(im, 0x10000 + 5 * KB, 0x10000 + 6 * KB, "why");
@@ -148,7 +148,7 @@ test_leave(void **state)
 	assert_int_equal(image_read(im, 0x10000 + 4 * KB + 512, &c, 1), -1);
 	assert_int_equal(image_read(im, 0x10000 + 6 * KB + 511, &c, 1), -1);
 	assert_int_equal(image_read(im, 0x10000 + 6 * KB + 512, &c, 1), 0);
-	/* nothing there; the short last one; all there is */
+	/* no memory; the short last kilobyte; everything */
 	leave(im, 0, 0x10000, "no");
 	leave(im, 0x20000, 0x30000, "no");
 	assert_int_equal(im->nmissing, 1);
@@ -161,7 +161,7 @@ test_leave(void **state)
 	image_free(im);
 	snap_free(s);
 
-	/* the last byte of a segment, and the one behind it */
+	/* the last byte of a segment, and the next one */
 	s = snap_new();
 	im = make(s, &p, 0x10000, 0x20000, N * KB);
 	leave(im, 0x10000 + N * KB, 0x10000 + N * KB + 1, "behind");
@@ -174,7 +174,7 @@ test_leave(void **state)
 }
 
 /*
- * Only what is described of a segment is taken out of it.
+ * Only the described part of a segment is removed.
  */
 static void
 test_described(void **state)
@@ -203,7 +203,7 @@ test_described(void **state)
 }
 
 /*
- * The end of the address space is in a segment.
+ * A segment ends at the end of the address space.
  */
 static void
 test_top(void **state)
@@ -260,7 +260,7 @@ test_rewrite(void **state)
 	assert_int_equal(got[KB], 9);
 	assert_int_equal(got[KB + 1], 4);
 	assert_int_equal(im->nmissing, 0);
-	/* once more over what was changed, and nowhere */
+	/* edit bytes that were edited before, and unmapped ones */
 	e.at++;
 	assert_int_equal(image_rewrite(s, im, e.at, 1, edit, &e), 0);
 	assert_int_equal(image_read(im, 0x10000 + 3 * KB, got, 3), 0);

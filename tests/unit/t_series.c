@@ -34,7 +34,7 @@ teardown(void **state)
 
 /*
  * Make moment i of a process, counted from 0. Nothing has changed in moment 2.
- * In the others a page is new, and one that had changed is as it was at first.
+ * In the others one page is new, and another has its original content again.
  */
 static struct snap *
 moment_make(struct rng *r, size_t i)
@@ -115,8 +115,8 @@ check_file(size_t n)
 }
 
 /*
- * Write a series. Check the file after each moment. Remove the last moment
- * again if undo is true.
+ * Write a series. Check the file after each moment. If undo is true, remove the
+ * last moment again.
  */
 static void
 series_write(bool compress, bool undo)
@@ -210,7 +210,7 @@ test_cut(void **state)
 }
 
 /*
- * A moment is found by its number, or by the time of day that is nearest.
+ * A moment is found by its number or by the nearest time of day.
  */
 static void
 test_found(void **state)

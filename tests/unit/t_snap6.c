@@ -1,5 +1,5 @@
 /*
- * snap(6): snap6/, on snapshots made up, whole, cut and damaged.
+ * snap(6): snap6/, with made-up snapshots, complete, cut and damaged.
  */
 #include "model.h"
 #include "util.h"
@@ -22,8 +22,8 @@ must_read(const struct buf *b, bool pipe)
 }
 
 /*
- * A snapshot comes back from a file and from a pipe as it was, and is then
- * written as the same bytes.
+ * A snapshot is the same after it was read from a file and from a pipe. Written
+ * again, it has the same bytes.
  */
 static void
 round_trip(struct snap *s)
@@ -62,8 +62,8 @@ test_roundtrip(void **state)
 }
 
 /*
- * Segments that lie over one another: a reader resolves a reference by what
- * is visible, and hidden pages come back, too.
+ * Segments that overlap: a reader resolves references to visible pages. Hidden
+ * pages are kept.
  */
 static void
 test_overlap(void **state)
@@ -82,7 +82,7 @@ test_overlap(void **state)
 }
 
 /*
- * A process of which nothing is known but its number is there, too.
+ * A process of which only the number is known is kept.
  */
 static void
 test_nothing(void **state)
@@ -109,7 +109,7 @@ test_nothing(void **state)
 }
 
 /*
- * The bytes that a process of a snapshot has from 0x1000 on.
+ * Copy the first n visible bytes of process 7 from 0x1000 on to got.
  */
 static void
 front_bytes(const char *records, size_t len, char *got, size_t n, bool again)
@@ -132,7 +132,8 @@ front_bytes(const char *records, size_t len, char *got, size_t n, bool again)
 }
 
 /*
- * A later section lies over an earlier one; written as one record, too.
+ * A later section covers an earlier one, even after both are written as one
+ * record.
  */
 static void
 test_sections(void **state)
@@ -152,7 +153,7 @@ test_sections(void **state)
 }
 
 /*
- * A page that another hides cannot be referred to; the one that hides it can.
+ * A hidden page cannot be referred to, but the page that hides it can.
  */
 static void
 test_hidden(void **state)
@@ -182,8 +183,8 @@ test_hidden(void **state)
 }
 
 /*
- * A text whose first segment is not its lowest: what lies below cannot be
- * referred to, for offsets count from the first.
+ * A text whose first segment is not its lowest: memory below it cannot be
+ * referred to, as offsets count from the first segment.
  */
 static void
 test_below(void **state)
@@ -208,8 +209,8 @@ test_below(void **state)
 }
 
 /*
- * What only pages of a big segment can show: many blocks, one behind the
- * other, and references back and forth over them.
+ * Behavior of large segments: many consecutive blocks, and references in both
+ * directions across them.
  */
 static void
 test_big(void **state)
@@ -242,8 +243,8 @@ test_big(void **state)
 }
 
 /*
- * References to addresses that grow by a digit, or of which many digits change
- * from one to the next.
+ * References to addresses with an additional digit, or with many digits that
+ * change from one to the next.
  */
 static void
 test_carry(void **state)
@@ -276,7 +277,7 @@ test_carry(void **state)
 		}
 	}
 	round_trip(s);
-	/* right-justified: no number begins with a zero */
+	/* right-justified: a number does not begin with a zero */
 	snap_bytes(s, &b);
 	assert_null(memmem(b.data, b.len, " 00", 3));
 	buf_free(&b);
@@ -284,7 +285,7 @@ test_carry(void **state)
 }
 
 /*
- * The bytes of a small snapshot, as the format has them.
+ * The bytes of a small snapshot, by the format.
  */
 static void
 test_bytes(void **state)
@@ -345,8 +346,7 @@ test_bytes(void **state)
 }
 
 /*
- * A small snapshot with everything in it but a trailer, and where its records
- * end.
+ * Return the length of the stream of s without a trailer.
  */
 static size_t
 bytes_so_far(struct snap *s)
@@ -394,8 +394,8 @@ make_small(struct buf *b, size_t *end, size_t *nend)
 }
 
 /*
- * Cut at every byte, from a file and from a pipe: an error that names the
- * place and the last whole record; between records, a shorter snapshot.
+ * Cut at each byte, from a file and from a pipe: an error that names the place
+ * and the last complete record. Between records it is a shorter snapshot.
  */
 static void
 test_cut(void **state)
@@ -439,7 +439,7 @@ test_cut(void **state)
 }
 
 /*
- * Walk a model, reading all that it says is there.
+ * Read all memory of a snapshot.
  */
 static void
 walk(struct snap *s)
@@ -468,9 +468,8 @@ walk(struct snap *s)
 }
 
 /*
- * Every bit of every byte flipped that is no page data, and every byte set
- * to each of some values: an error or a model, which can be written and
- * read back.
+ * Flip each bit of each byte outside page data, and set each byte to other
+ * values: an error, or a snapshot that can be written and read back.
  */
 static void
 test_flip(void **state)
@@ -513,7 +512,7 @@ test_flip(void **state)
 }
 
 /*
- * Random damage to bigger snapshots: bytes changed, taken out, put in.
+ * Random damage to larger snapshots: bytes changed, removed, inserted.
  */
 static void
 test_damage(void **state)
@@ -557,7 +556,7 @@ test_damage(void **state)
 }
 
 /*
- * Read what the pieces of text make.
+ * Read a snapshot with these records.
  */
 static struct snap *
 read_text(const char *body, bool pipe)
@@ -573,8 +572,7 @@ read_text(const char *body, bool pipe)
 }
 
 /*
- * Unknown records that parse as data are kept and written back; others are
- * errors.
+ * Unknown records that parse as data are kept. Others are errors.
  */
 static void
 test_unknown(void **state)
@@ -607,7 +605,7 @@ test_unknown(void **state)
 }
 
 /*
- * Lengths that nothing stands behind cost nothing.
+ * Lengths larger than the stream cost no memory.
  */
 static void
 test_claims(void **state)
@@ -643,14 +641,14 @@ test_claims(void **state)
 }
 
 /*
- * References to what cannot be referred to.
+ * References to pages that cannot be referred to.
  */
 static void
 test_refer(void **state)
 {
 	static const struct {
-		const char	*body;	/* behind a mem of process 1 */
-		const char	*want;	/* NULL: it is good */
+		const char	*body;	/* after a mem record of process 1 */
+		const char	*want;	/* NULL: valid */
 	} refer[] = {
 		{ "2048 m 1 4096 z", NULL },
 		{ "2048 zm 3 8192 ", NULL },
@@ -699,7 +697,7 @@ test_refer(void **state)
 }
 
 /*
- * nodata: all is checked and counted, and pages cannot be read.
+ * nodata: everything is checked and counted, but pages cannot be read.
  */
 static void
 note_record(void *arg, uint64_t pid, const char *name, uint64_t pos,
@@ -744,8 +742,8 @@ test_records(void **state)
 }
 
 /*
- * What cannot be read at the last moment stands as zeros, is told, and is
- * missing when it is read back.
+ * Pages that cannot be read as they are written become zeros. A warning is
+ * printed, and they are missing when the stream is read.
  */
 static void
 note_warning(void *arg, const char *msg)
@@ -807,7 +805,7 @@ test_lost(void **state)
 }
 
 /*
- * A thousand sections that end in the same page, and one more after them.
+ * A thousand sections that end with the same page, followed by one more.
  */
 static void
 test_manylast(void **state)

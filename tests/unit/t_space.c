@@ -48,8 +48,8 @@ test_smaps(void **state)
 }
 
 /*
- * The kernel gives the text in pieces: what begins before the last mapping
- * ends is dropped, with what is told of it.
+ * The kernel returns the text in pieces: a mapping that overlaps the last one
+ * is dropped with its fields.
  */
 static void
 test_overlaps(void **state)
@@ -152,13 +152,13 @@ test_sharing(void **state)
 
 	(void)state;
 	add(&a, 0, 10, 1, 100);
-	add(&a, 10, 5, 1, 110);		/* continues it */
-	add(&a, 20, 4, 2, 100);		/* another store */
+	add(&a, 10, 5, 1, 110);		/* continues the first run */
+	add(&a, 20, 4, 2, 100);		/* another source */
 	assert_int_equal(a.n, 2);
 	add(&b, 0, 2, 1, 103);
 	add(&b, 2, 2, 1, 112);
 	add(&c, 0, 3, 1, 104);
-	add(&c, 5, 2, 0, 0);		/* nothing is known of it */
+	add(&c, 5, 2, 0, 0);		/* an unknown page */
 	assert_non_null(s = sharing_new());
 	assert_int_equal(sharing_add(s, &a, 7), 0);
 	assert_int_equal(sharing_add(s, &c, 9), 0);
@@ -182,8 +182,8 @@ test_sharing(void **state)
 }
 
 /*
- * Runs that overlap in all ways, also those of one process: for each
- * kilobyte, the lowest other process that has it.
+ * Runs that overlap in all ways, even those of one process: each kilobyte
+ * belongs to the lowest other process that has it.
  */
 static void
 test_many(void **state)
@@ -225,7 +225,8 @@ test_many(void **state)
 }
 
 /*
- * Who has how much in common, each kilobyte once, whoever else there is.
+ * Counts of shared kilobytes, each counted once, whichever other processes have
+ * them.
  */
 static void
 test_matrix(void **state)
@@ -237,7 +238,7 @@ test_matrix(void **state)
 
 	(void)state;
 	add(&a, 0, 10, 1, 100);
-	add(&a, 20, 5, 1, 102);		/* again */
+	add(&a, 20, 5, 1, 102);		/* the same pages */
 	add(&a, 30, 4, 2, 100);
 	add(&b, 0, 4, 1, 108);
 	add(&b, 9, 3, 2, 101);
@@ -257,7 +258,7 @@ test_matrix(void **state)
 	assert_int_equal(kb[2], 2);
 	assert_int_equal(kb[5], 5);
 	assert_int_equal(kb[3] + kb[6] * 10 + kb[7] * 100, 523);
-	/* 5 of one, 5 of two, 3 of the third, of which two are of all */
+	/* 5 of one, 5 of two, 3 of the third, of which all share two */
 	assert_int_equal(repeated, 13);
 	assert_int_equal(sharing_matrix(s, pid, 0, kb, &repeated), 0);
 	assert_int_equal(repeated, 0);
@@ -269,7 +270,7 @@ test_matrix(void **state)
 }
 
 /*
- * Segments end anywhere: the last kilobyte of a run may be a part.
+ * Segments end at any byte: the last kilobyte of a run may be partial.
  */
 static void
 test_part(void **state)
@@ -376,7 +377,7 @@ vmas_text(struct vmas *l, const char *text)
 }
 
 /*
- * The same as what is parsed: the text is wanted, or it cannot be told.
+ * The same with parsed lists. want is NULL if the old list does not match.
  */
 static void
 refit_parsed(const char *maps, const char *was, const char *want)
@@ -399,7 +400,7 @@ refit_parsed(const char *maps, const char *was, const char *want)
 }
 
 /*
- * smaps of a moment ago at the mappings of now: what grew, went, and came.
+ * An older smaps with current mappings: some grew, disappeared, or are new.
  */
 static void
 test_refit(void **state)
@@ -415,7 +416,7 @@ test_refit(void **state)
 	    "Size:                  4 kB\nVmFlags: rd wr dd\n";
 	static const struct {
 		const char	*maps;
-		const char	*want;	/* NULL: it cannot be told */
+		const char	*want;	/* NULL: no match */
 	} v[] = {
 		{ "", "" },
 		{ "1000-2000 r--p 00000000 08:01 5      /a\n"
@@ -429,18 +430,18 @@ test_refit(void **state)
 		{ "8000-9000 rw-p 00000000 00:00 0 \n",
 		  "8000-9000 rw-p 00000000 00:00 0 \n"
 		  "Size:                  4 kB\nVmFlags: rd wr dd\n" },
-		/* no stack, which would grow */
+		/* not a stack, which would grow */
 		{ "8000-a000 rw-p 00000000 00:00 0 \n", NULL },
 		{ "7000-9000 rw-p 00000000 00:00 0 \n", NULL },
-		/* joined, of which both flags cannot be right */
+		/* joined, with two sets of flags */
 		{ "5000-9000 rw-p 00000000 00:00 0 \n", NULL },
-		/* other permissions, another file, page of it, another name */
+		/* other permissions, another file, offset or name */
 		{ "5000-6000 r--p 00000000 00:00 0 \n", NULL },
 		{ "1000-2000 r--p 00000000 08:01 6      /a\n", NULL },
 		{ "1000-2000 r--p 00001000 08:01 5      /a\n", NULL },
 		{ "1000-2000 r--p 00000000 08:01 5      /b\n", NULL },
 		{ "5000-6000 rw-p 00000000 00:00 0      [heap]\n", NULL },
-		/* made since, less than it was, in two, and in the midst */
+		/* new, smaller, split, and in the middle */
 		{ "6000-7000 rw-p 00000000 00:00 0 \n", NULL },
 		{ "9000-a000 rw-p 00000000 00:00 0 \n", NULL },
 		{ "5800-6000 rw-p 00000000 00:00 0 \n", NULL },
@@ -475,8 +476,8 @@ test_refit(void **state)
 }
 
 /*
- * Where smaps of before has not the mappings of maps, it is read again of who
- * stands still, and is as without smaps of who does not.
+ * If smaps lacks a mapping of maps, it is read again from a stopped process.
+ * For a process that runs on, maps is used without smaps.
  */
 static void
 test_replaced(void **state)

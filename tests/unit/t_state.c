@@ -1,7 +1,6 @@
 /*
- * The texts of /proc taken apart: lib/state.  Each parser is given good texts,
- * and then the same cut off at each byte and damaged, in memory that ends
- * where the text does.
+ * Parsers of /proc files: lib/state. Each parser gets valid text, and the same
+ * text cut at each byte and damaged, in memory that ends with the text.
  */
 #include "util.h"
 #include "digits.h"
@@ -126,7 +125,7 @@ test_stat(void **state)
 }
 
 /*
- * How far a stat can be taken apart that is not as it should be.
+ * The fields that are read from a malformed stat.
  */
 static void
 test_oddstat(void **state)
@@ -370,8 +369,8 @@ test_auxv(void **state)
 }
 
 /*
- * The page of a machine, with words of either width and order; what no page of
- * the machine can be is not told.
+ * The page size of a machine, with words of either size and byte order. An
+ * impossible size is not returned.
  */
 static void
 test_auxvpage(void **state)
@@ -406,8 +405,7 @@ test_auxvpage(void **state)
 		assert_int_equal(auxv_page(m, v, 6 * w), t[i].want);
 		for (n = 0; n < 2 * w; n++)
 			assert_int_equal(auxv_page(m, v, n), 0);
-		/* where nothing tells how long words are, they are the
-		   machine's */
+		/* without a known word size, the machine's is used */
 		for (; n < 4 * w; n++)
 			assert_int_equal(auxv_page(m, v, n), w == m->word ?
 			    t[i].want : 0);
@@ -415,11 +413,11 @@ test_auxvpage(void **state)
 }
 
 /*
- * All parsers on bytes that are theirs or not: what comes matters to nobody,
- * but that they stay within the text.
+ * All parsers with bytes of other files: they must not read past the text. The
+ * results do not matter.
  */
 /*
- * Paths as they are found on machines.
+ * Paths of cgroups on real machines.
  */
 static void
 test_place(void **state)
@@ -479,7 +477,7 @@ test_place(void **state)
 		{ "/lxc.payload.web", "", "web", "" },
 		{ "/lxc.monitor.web", "", "", "" },
 		{ "/lxc.payload/web/init.scope", "init.scope", "web", "" },
-		/* what only looks like it */
+		/* similar, but different */
 		{ "/podcast/podium", "", "", "" },
 		{ "/system.slice/.service", "", "", "" },
 		{ "/system.slice/a" ID, "", "", "" },
@@ -500,7 +498,7 @@ test_place(void **state)
 		assert_string_equal(pl.container, t[i].container);
 		assert_string_equal(pl.pod, t[i].pod);
 	}
-	/* each by the first hierarchy that tells it */
+	/* each is taken from the first hierarchy that shows it */
 	place_cgroup(&pl, TEXT(cgroup_text));
 	assert_string_equal(pl.unit, "kubelet.service");
 	assert_string_equal(pl.container, ID);
@@ -515,7 +513,7 @@ test_place(void **state)
 }
 
 /*
- * Hierarchies in the order in which they tell of units and containers.
+ * The order in which hierarchies are asked for units and containers.
  */
 static void
 test_cgrouprank(void **state)
@@ -532,7 +530,8 @@ test_cgrouprank(void **state)
 }
 
 /*
- * Check that the next mount that shows a cgroup has its directory at dir.
+ * Check that the next mount that shows the cgroup path has its directory at
+ * dir. NULL: none does.
  */
 static void
 locates(struct scan *t, const char *controller, const char *path,
@@ -574,7 +573,7 @@ test_cgrouplocate(void **state)
 }
 
 /*
- * Octal escapes are three digits below 0400; others stay.
+ * Octal escapes have three digits and are below 0400. Others are kept.
  */
 static void
 test_unescape(void **state)

@@ -1,6 +1,5 @@
 /*
- * Stopping threads and letting them go, where that does not go at once:
- * linux/stop/.
+ * Stopping and releasing threads that do not stop or go at once: linux/stop/.
  */
 #include "tracer.h"
 #include "util.h"
@@ -19,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static int failing;		/* so many requests to let go are to fail */
+static int failing;		/* number of release requests that fail */
 
 /*
- * What the library calls: ptrace(2), with faults.
+ * The ptrace(2) that the library calls, with faults.
  */
 long
 ptrace(tracer_request request, ...)
@@ -92,7 +91,7 @@ start_stopped(struct lproc *p, struct lthread *t)
 }
 
 /*
- * A thread that could not be let go is not taken for one that was.
+ * A thread that could not be released is not treated as released.
  */
 static void
 held_is_known(void **state)
@@ -111,7 +110,7 @@ held_is_known(void **state)
 }
 
 /*
- * Once is not for good.
+ * A failed release is repeated.
  */
 static void
 release_is_tried_again(void **state)

@@ -1,5 +1,5 @@
 /*
- * Archives: fmt/tar/, one member or header at a time.
+ * Archives: fmt/tar/, by members and headers.
  */
 #include "tar/tar.h"
 #include "util.h"
@@ -13,7 +13,7 @@ enum { SUM = 148, MAGIC = 257, PREFIX = 345, SPARSE_MORE = 482,
 static struct buf archive;
 
 /*
- * Give header h the checksum it should have, plus off.
+ * Store in header h the right checksum, plus off.
  */
 static void
 sum_set(uint8_t *h, unsigned int off)
@@ -28,8 +28,8 @@ sum_set(uint8_t *h, unsigned int off)
 }
 
 /*
- * Begin header h of a member. size is the text of its size; a type of GNU's
- * makes it a header of GNU.
+ * Begin header h of a member. size is the text of its size. GNU types have a
+ * GNU magic.
  */
 static void
 header_make(uint8_t *h, const char *name, char type, const char *size)
@@ -46,7 +46,7 @@ header_make(uint8_t *h, const char *name, char type, const char *size)
 }
 
 /*
- * Append a header, and the n bytes at data in whole blocks.
+ * Append a header and the n bytes at data, padded to whole blocks.
  */
 static void
 blocks_put(const uint8_t *h, const char *data, size_t n)
@@ -73,8 +73,8 @@ member_put(const char *name, char type, const char *data, size_t n)
 	member_put(name, type, text, sizeof(text) - 1)
 
 /*
- * Read the archive and empty it. Return its members, or NULL. *st and *in are
- * to be closed.
+ * Read the archive and empty it. Return its members, or NULL. The caller closes
+ * *st and *in.
  */
 static struct tar *
 archive_read(struct stream *st, struct input **in)
@@ -134,7 +134,7 @@ test_members(void **state)
 	PUT("long", TAR_LONGNAME, "of/a/long/name\0more");
 	PUT("long", TAR_LONGLINK, "to a long name");
 	PUT("link", TAR_LINK, "");
-	/* a link's target is for no other member */
+	/* the target of a link applies to one member only */
 	PUT("pax", TAR_PAX, "17 linkpath=none\n");
 	PUT("file", '0', "four");
 	PUT("next", TAR_LINK, "");
@@ -184,8 +184,8 @@ test_members(void **state)
 }
 
 /*
- * Check that a header with this size is of a member of want bytes; -1: it is
- * refused.
+ * Check that a header with this size field has the size want, or is refused if
+ * want is -1.
  */
 static void
 size_is(const char *text, size_t len, int64_t want)
@@ -234,7 +234,7 @@ test_header(void **state)
 	assert_int_equal(tar_header(h, &m), 0);
 	assert_string_equal(m.name, "dir/x");
 	tarmember_clear(&m);
-	/* GNU has other things there */
+	/* GNU uses this field otherwise */
 	memcpy(h + MAGIC, "ustar  ", 8);
 	sum_set(h, 0);
 	assert_true(tar_magic(h, TAR_BLOCK));

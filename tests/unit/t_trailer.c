@@ -1,6 +1,6 @@
 /*
- * Trailers: what is written comes back by the index as by a scan; what is
- * cut, damaged or lies is an error that names the place, or makes no
+ * Trailers: a stream read by its index is the same as one that is scanned. Cut,
+ * damaged or false trailers are an error that names the place, or make no
  * difference.
  */
 #include "io/io.h"
@@ -17,8 +17,8 @@
 enum { PAGES = 1500 };
 
 /*
- * A snapshot of more than a megabyte that has raw pages, zeros, references
- * within a process and across, short pages and odd records.
+ * Make a snapshot of more than a megabyte with raw pages, zeros, references
+ * within and between processes, short pages and odd records.
  */
 static void
 make_big(struct buf *b, uint64_t seed)
@@ -53,8 +53,7 @@ make_big(struct buf *b, uint64_t seed)
 }
 
 /*
- * A number that is another for other contents; false where they cannot be
- * read.
+ * Store a hash of all contents in *sum. Return false if they cannot be read.
  */
 static bool
 snap_sum(struct snap *s, uint64_t *sum)
@@ -92,8 +91,8 @@ snap_sum(struct snap *s, uint64_t *sum)
 }
 
 /*
- * Read a stream as it was damaged: it says where, or is what it was.  Whether
- * it was the same, and nothing noted.
+ * Read a damaged stream: it fails with a place, or has the original content.
+ * Return true if it has that and no trailer error.
  */
 static bool
 same_or_error(const struct buf *b, size_t len, bool pipe, uint64_t want)
@@ -140,7 +139,7 @@ has_index(const struct buf *b)
 }
 
 /*
- * By the index and by a scan: the same, page for page.
+ * The index and a scan give the same snapshot, page for page.
  */
 static void
 test_same(void **state)
@@ -164,7 +163,7 @@ test_same(void **state)
 }
 
 /*
- * Any snapshot, many small ones: where there is an index, it tells the same.
+ * Random snapshots, most of them small: an index gives the same as a scan.
  */
 static void
 test_random(void **state)
@@ -193,7 +192,7 @@ test_random(void **state)
 }
 
 /*
- * Cut at random places, and at every byte of the trailer.
+ * Cut at random places and at each byte of the trailer.
  */
 static void
 test_cut(void **state)
@@ -211,7 +210,7 @@ test_cut(void **state)
 	assert_true(snap_sum(s, &want));
 	snap_free(s);
 	trailer_strip(&b);
-	/* this is a snapshot without a trailer */
+	/* without its trailer, a snapshot is valid */
 	assert_true(same_or_error(&b, b.len, false, want));
 	for (at = b.len + 1; at < whole.len; at++)
 		if (same_or_error(&whole, at, at % 8 == 0, want))
@@ -226,8 +225,9 @@ test_cut(void **state)
 }
 
 /*
- * Flip a bit anywhere: from a pipe, an error; from a file, at the latest when
- * the page is read; in the trailer, it is none, and that is noted.
+ * Flip any bit: from a pipe it is an error; from a file it is an error at the
+ * latest when the page is read. In the trailer it is noted, and the trailer is
+ * not used.
  */
 static void
 test_flip(void **state)
@@ -273,7 +273,7 @@ put64(uint8_t *p, uint64_t v)
 }
 
 /*
- * Give a trailer that begins at a byte the sum that it has now.
+ * Update the checksum of the trailer that begins at at.
  */
 static void
 sum_again(struct buf *b, size_t at)
@@ -282,9 +282,9 @@ sum_again(struct buf *b, size_t at)
 }
 
 /*
- * A trailer that lies, under a sum that is right: an error, at the latest
- * where a page is read, or the same bytes.  A reference may be made to lead
- * to another raw page; then a scan tells.
+ * A false trailer with a right checksum: an error, at the latest when a page is
+ * read, or the same bytes. If a reference leads to another page, a scan
+ * differs.
  */
 static void
 test_lie(void **state)
@@ -333,13 +333,13 @@ test_lie(void **state)
 }
 
 /*
- * References are to raw pages that come before them, be it that those behind
- * them are a few runs away.
+ * References are to earlier raw pages, even if later raw pages follow a few
+ * runs on.
  */
 static void
 test_ahead(void **state)
 {
-	/* 32 raw pages, 5 that are the same as the first ones, 300 raw pages */
+	/* 32 raw pages, 5 references to the first ones, 300 raw pages */
 	static const uint8_t runs[] = { 0x80, 1, 22, 0, 0, 0xb0, 9 };
 	struct memsource *m;
 	struct snap *s;
@@ -364,7 +364,7 @@ test_ahead(void **state)
 	b.len = len;
 	p = memmem(b.data + trailer, len - trailer, runs, sizeof runs);
 	assert_non_null(p);
-	p[4] = 2 * 27;		/* up to the last of the 32 */
+	p[4] = 2 * 27;		/* to the last of the 32 */
 	sum_again(&b, trailer);
 	s = read_scan(&b, false);
 	assert_non_null(s);
@@ -378,7 +378,7 @@ test_ahead(void **state)
 }
 
 /*
- * Where an index would be more than a hundredth, there is none.
+ * There is no index if it would be larger than a hundredth of the stream.
  */
 static void
 test_dear(void **state)
@@ -418,8 +418,8 @@ test_dear(void **state)
 }
 
 /*
- * Read a stream that has what was a trailer: by its other records it is a
- * snapshot without one, and why is noted.
+ * Read a stream with an invalid trailer: its other records are a snapshot
+ * without a trailer, and the reason is noted.
  */
 static void
 check_unsummed(const struct buf *b, const char *why, bool damaged,
@@ -450,8 +450,8 @@ check_unsummed(const struct buf *b, const char *why, bool damaged,
 }
 
 /*
- * A trailer that is not the last record, or was written anew by a program of
- * Plan 9, or is damaged: it is none, and no process either.
+ * A trailer that is not the last record, was rewritten by a Plan 9 program, or
+ * is damaged is ignored. It is not a process either.
  */
 static void
 test_none(void **state)
@@ -519,7 +519,7 @@ test_zero(void **state)
 }
 
 /*
- * What process 0 has is not written where it would be taken for a trailer.
+ * A file of process 0 that looks like a trailer is not written.
  */
 static void
 test_false(void **state)
@@ -539,8 +539,7 @@ test_false(void **state)
 }
 
 /*
- * Nor where it would be taken for one that was damaged: as the last record,
- * that ends as a trailer does.
+ * Nor is a last record of process 0 that ends like a trailer.
  */
 static void
 test_false_end(void **state)
@@ -555,12 +554,12 @@ test_false_end(void **state)
 	s = snap_new();
 	s->header = strdup("process snapshot");
 	file_set(p = snap_add(s, 0), "x", end, sizeof end - 1);
-	file_set(p, "status", "x", 1);		/* comes before */
+	file_set(p, "status", "x", 1);		/* comes first */
 	assert_non_null(out = output_open("/dev/null"));
 	assert_int_equal(snap6_write(s, out, NULL, NULL), -1);
 	assert_contains(snap_errstr(), "taken for a damaged trailer");
 	output_abort(out);
-	file_set(snap_add(s, 1), "status", "x", 1);	/* behind */
+	file_set(snap_add(s, 1), "status", "x", 1);	/* after it */
 	snap_bytes(s, &b);
 	snap_free(s);
 	s = read_scan(&b, false);
@@ -570,7 +569,8 @@ test_false_end(void **state)
 }
 
 /*
- * A file without bytes is none at NULL, where memcpy(3) may not be sent.
+ * An empty file has data that is not NULL, so that it can be passed to
+ * memcpy(3).
  */
 static void
 test_empty_file(void **state)
@@ -587,7 +587,7 @@ test_empty_file(void **state)
 }
 
 /*
- * What is whole of a damaged snapshot: all other megabytes.
+ * Salvage: all undamaged megabytes are kept.
  */
 static void
 note(void *arg, const char *text)
@@ -640,8 +640,8 @@ test_salvage(void **state)
 }
 
 /*
- * A page that begins in one megabyte and ends in the next is not read where
- * either of them is damaged: not alone, and not with those around it.
+ * A page that begins in one megabyte and ends in the next one is not read if
+ * either is damaged, neither alone nor with its neighbors.
  */
 static void
 test_border(void **state)
@@ -666,7 +666,7 @@ test_border(void **state)
 	segment_add(snap_add(s, 12), IMAGE_MEM, 0, LEN, &m->src, 0);
 	snap_bytes(s, &b);
 	for (i = 0; i < 4; i++) {
-		/* the first byte of the third megabyte, or the last */
+		/* the third megabyte's first byte, or the second's last */
 		k = (size_t)(2 + i % 2) * SUM_BYTES - (size_t)(i % 2);
 		b.data[k] ^= 1;
 		stream_file(&st, b.data, b.len);
@@ -691,7 +691,7 @@ test_border(void **state)
 }
 
 /*
- * The largest number of an index, the one after it, and one without its end.
+ * The largest number of an index, the next one, and one without an end.
  */
 static void
 test_number(void **state)
@@ -716,8 +716,8 @@ test_number(void **state)
 }
 
 /*
- * The trailer of a series is removed while it is read: there is none, and what
- * precedes it is read to the new end.
+ * If the trailer of a series is removed while it is read, there is no trailer,
+ * and what precedes it is read to the new end.
  */
 static void
 test_removed(void **state)
@@ -740,7 +740,7 @@ test_removed(void **state)
 	assert_int_equal(trailer_find(&t, in), 1);
 	len = t.pos;
 	trailer_free(&t);
-	/* its end was read already, and tells how long it is */
+	/* its end was read and states its length */
 	assert_int_equal(input_seek(in, b.len - TRAILER_END), 0);
 	assert_non_null(input_peek(in, TRAILER_END));
 	assert_int_equal(ftruncate(fd, (off_t)len), 0);

@@ -1,7 +1,7 @@
 /*
- * What happens to snapshots on their way, plain and compressed: they are cut,
- * and bits of them flip.  That is an error which names the place, or makes no
- * difference; what is read of them, or saved, is right.
+ * Snapshots that are cut or whose bits flip during transport, plain and
+ * compressed. That is an error which names the place, or makes no difference.
+ * All data that is read or salvaged is right.
  */
 #include "io/io.h"
 #include "model.h"
@@ -14,17 +14,17 @@
 enum {
 	PAGES = 1600,
 	CUTS = 1000,
-	RECORDS = 64		/* at the most */
+	RECORDS = 64		/* maximum */
 };
 
-struct region {			/* a record, or a part of a member */
+struct region {			/* a record, or part of a member */
 	uint64_t	 at;
 	uint64_t	 len;
 };
 
 static struct buf plain, packed;
-static struct snap *whole;	/* what is in both */
-static struct region rec[RECORDS];	/* of the plain one, in order */
+static struct snap *whole;	/* contents of both */
+static struct region rec[RECORDS];	/* of plain, in order */
 static size_t nrec;
 static struct region member[RECORDS];
 static size_t nmember;
@@ -76,7 +76,7 @@ snap_some(struct rng *r)
 }
 
 /*
- * Compress what is plain, and find its members.
+ * Compress plain, and find the members.
  */
 static void
 pack(void)
@@ -140,7 +140,7 @@ teardown(void **state)
 }
 
 /*
- * What can be read of an image is right.
+ * All data of an image that can be read is right.
  */
 static void
 check_image(struct image *got, struct image *want)
@@ -165,8 +165,8 @@ check_image(struct image *got, struct image *want)
 }
 
 /*
- * All that is in a snapshot is right; one that was saved may have a Linux
- * record that says what is missing, and its first line is not under a sum.
+ * All contents of a snapshot are right. A salvaged one may have a Linux record
+ * that lists missing memory. Its first line has no checksum.
  */
 static void
 check_right(struct snap *s, bool saved)
@@ -180,7 +180,7 @@ check_right(struct snap *s, bool saved)
 	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
 		if (saved && p->pid == 0 && p->nfile == 0)
-			continue;	/* of a trailer that was damaged */
+			continue;	/* left of a damaged trailer */
 		assert_non_null(q = snap_find(whole, p->pid));
 		for (k = 0; k < p->nfile; k++) {
 			f = proc_file(q, p->file[k].name);
@@ -199,7 +199,7 @@ check_right(struct snap *s, bool saved)
 }
 
 /*
- * An error that names the place.
+ * The error names the place.
  */
 static void
 check_error(void)
@@ -220,8 +220,8 @@ is_boundary(uint64_t n)
 }
 
 /*
- * A pipe is cut at random places.  A plain one that is cut between two
- * records is like Plan 9's: nobody can tell.
+ * A pipe cut at random places. A plain stream that is cut between records is
+ * indistinguishable from one of Plan 9.
  */
 static void
 test_cut(void **state)
@@ -254,7 +254,8 @@ test_cut(void **state)
 enum way { WAY_SCAN, WAY_INDEX, WAY_SALVAGE, WAY_PIPE };
 
 /*
- * Read a damaged stream in one way: whether it was read, and nothing seen.
+ * Read a damaged stream in one way. Return true if it was read without an
+ * error.
  */
 static bool
 read_damaged(const struct buf *b, enum way way)
@@ -282,8 +283,8 @@ read_damaged(const struct buf *b, enum way way)
 }
 
 /*
- * Flip a bit of a region, read, and flip it back.  Every n-th flip is read in
- * all ways.  Returns how many of the ways that read all did not see it.
+ * Flip a bit of a region, read, and flip it back. Every n-th flip is read in
+ * all ways. Return how many of those ways that read everything did not find it.
  */
 static int
 flip(struct buf *b, struct rng *r, uint64_t at, uint64_t len)
@@ -306,8 +307,8 @@ flip(struct buf *b, struct rng *r, uint64_t at, uint64_t len)
 }
 
 /*
- * In each record: its header, what stands behind it, and the rest; in the
- * trailer, which is the last, more.
+ * In each record: its header, the following bytes, and the rest; more in the
+ * trailer, which is the last one.
  */
 static void
 test_flips(void **state)
@@ -333,8 +334,8 @@ test_flips(void **state)
 }
 
 /*
- * In each member: its header, what is deflated, and the end.  Some bits mean
- * nothing, such as those that fill up the last byte.
+ * In each member: its header, the deflate data, and the end. Some bits have no
+ * meaning, such as padding of the last byte.
  */
 static void
 test_packedflips(void **state)

@@ -1,5 +1,5 @@
 /*
- * Arrays that grow (lib/vec.h), order and bisection (lib/bisect.h).
+ * Growing arrays (lib/vec.h), sorting and bisection (lib/bisect.h).
  */
 #include "util.h"
 #include "bisect.h"
@@ -10,8 +10,7 @@ struct stretch {
 };
 
 /*
- * An array of any length has what was added, and loses nothing to elements
- * that were taken away.
+ * An array of any length keeps what was added, even if elements were removed.
  */
 static void
 test_grow(void **state)
@@ -38,12 +37,12 @@ test_grow(void **state)
 }
 
 /*
- * What is too large is refused, and the array stays.
+ * A size that is too large is refused, and the array is kept.
  */
 static void
 test_large(void **state)
 {
-	volatile size_t most = SIZE_MAX;	/* not for the compiler */
+	volatile size_t most = SIZE_MAX;	/* unknown to the compiler */
 	uint64_t *v, *old;
 
 	(void)state;
@@ -62,7 +61,7 @@ test_large(void **state)
 }
 
 /*
- * The first run that ends behind an address, of all addresses.
+ * The first run that ends after an address, for all addresses.
  */
 static void
 test_behind(void **state)
@@ -92,8 +91,8 @@ CMP2(both_cmp, struct stretch, start, end)
 PCMP(endp_cmp, struct stretch, end)
 
 /*
- * An array of any length is sorted by one number, or by two, and each element
- * of it is found, the first of equal ones.
+ * An array of any length is sorted by one number or by two. Each element is
+ * found; of equal ones, the first.
  */
 static void
 test_find(void **state)

@@ -1,6 +1,6 @@
 /*
- * Reading a snapshot with only some of its small files, and those of its Linux
- * records; and without knowing which pages are the same.
+ * Reading a snapshot with some of its files only, and without finding equal
+ * pages.
  */
 #include "model.h"
 #include "util.h"
@@ -11,8 +11,8 @@
 static const char *const wanted[] = { "status", "comm", NULL };
 
 /*
- * Make a stream of a process with a thread, of which the first has a page and
- * references to it, and environ that text.
+ * Make a stream of a process with a thread. The process has a page, references
+ * to it, and the environ env.
  */
 static void
 stream_make(struct buf *b, const char *env)
@@ -57,7 +57,7 @@ stream_make(struct buf *b, const char *env)
 }
 
 /*
- * Read a stream, by its index or to its end.
+ * Read a stream by its index, or to its end.
  */
 static struct snap *
 wanted_read(const struct buf *b, bool scan, bool brief,
@@ -110,7 +110,7 @@ test_files(void **state)
 		assert_true(has_file(p, "comm"));
 		assert_false(has_file(p, "environ"));
 		assert_false(has_file(t, "environ"));
-		/* what they tell of the model holds */
+		/* what they say about the memory is used */
 		assert_int_equal(p->mem->nmissing, 1);
 		assert_int_equal(t->leader, 7);
 		snap_free(s);
@@ -119,7 +119,7 @@ test_files(void **state)
 }
 
 /*
- * Return the text that the record of process p has in a file, the caller's.
+ * Return a copy of the text of a file in p's record. The caller frees it.
  */
 static char *
 text_of(const struct proc *p, const char *name)
@@ -136,7 +136,7 @@ text_of(const struct proc *p, const char *name)
 }
 
 /*
- * What is of no use is not there, nor are sizes; all else is as it was.
+ * Unused files and sizes are left out. Everything else is unchanged.
  */
 static void
 test_unused(void **state)
@@ -173,7 +173,7 @@ test_unused(void **state)
 		text = text_of(p, "maps");
 		assert_string_equal(text, "Size: 4 kB\n");
 		free(text);
-		/* what they tell of the model holds */
+		/* what they say about the memory is used */
 		assert_int_equal(p->mem->nmissing, 1);
 		assert_int_equal(snap_find(s, 8)->leader, 7);
 		snap_free(s);
@@ -182,7 +182,7 @@ test_unused(void **state)
 }
 
 /*
- * What was not kept is compared all the same.
+ * Files that are not kept are compared nevertheless.
  */
 static void
 test_compared(void **state)
@@ -221,7 +221,8 @@ segment_extents(const struct segment *seg)
 }
 
 /*
- * In brief, what is not zero is one extent, and as much as else.
+ * In brief form all nonzero memory is one extent, of the same size as
+ * otherwise.
  */
 static void
 test_brief(void **state)

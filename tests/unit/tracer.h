@@ -1,5 +1,5 @@
 /*
- * For tests that trace processes themselves.
+ * For tests that are tracers themselves.
  */
 #ifndef TRACER_H
 #define TRACER_H
@@ -9,8 +9,8 @@
 #include <sys/ptrace.h>
 
 /*
- * Return process pid as one of which thread tid, the only one that is known, is
- * stopped and was in call c before; that is in use until the next call of this.
+ * Return process pid with its only known thread tid, which is stopped and was
+ * in call c. The result is valid until the next call.
  */
 static inline const struct lproc *
 stopped(pid_t pid, pid_t tid, const struct seencall *c)
@@ -27,7 +27,7 @@ stopped(pid_t pid, pid_t tid, const struct seencall *c)
 }
 
 /*
- * The same of one that was not seen in any call.
+ * The same for a thread that was not seen in a call.
  */
 static inline const struct lproc *
 stopped_anywhere(pid_t pid)
@@ -35,7 +35,7 @@ stopped_anywhere(pid_t pid)
 	return stopped(pid, pid, &(struct seencall){ .nr = -1 });
 }
 
-/* what the first argument of ptrace(2) is: glibc alone has a type for it */
+/* the first argument of ptrace(2); only glibc has a type for it */
 #ifdef __GLIBC__
 typedef enum __ptrace_request tracer_request;
 #else

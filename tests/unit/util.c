@@ -1,5 +1,5 @@
 /*
- * What the unit tests share.
+ * Functions of the unit tests.
  */
 #include "model.h"
 #include "num.h"
@@ -133,7 +133,7 @@ memsource_kb(struct memsource *m, size_t i)
 }
 
 /*
- * A stream as a regular file that has no name.
+ * Open a stream as an unnamed regular file.
  */
 void
 stream_file(struct stream *st, const void *data, size_t len)
@@ -161,7 +161,7 @@ pipe_write(void *arg)
 }
 
 /*
- * A stream as a pipe, which gets piece bytes at a time.
+ * Open a stream as a pipe that is filled piece bytes at a time.
  */
 void
 stream_pipe(struct stream *st, const void *data, size_t len, size_t piece)
@@ -201,7 +201,7 @@ stream_close(struct stream *st)
 }
 
 /*
- * Read a snapshot from bytes, as a file or as a pipe.
+ * Read a snapshot from bytes, through a file or a pipe.
  */
 struct snap *
 stream_read(const void *data, size_t len, bool pipe)
@@ -219,7 +219,7 @@ stream_read(const void *data, size_t len, bool pipe)
 }
 
 /*
- * Write a snapshot into memory, by way of standard output.
+ * Write a snapshot to memory through standard output.
  */
 int
 try_write(struct snap *s, struct buf *b)
@@ -265,7 +265,7 @@ snap_bytes(struct snap *s, struct buf *b)
 }
 
 /*
- * Take the trailer off a stream.
+ * Remove the trailer of a stream.
  */
 void
 trailer_strip(struct buf *b)
@@ -282,8 +282,8 @@ trailer_strip(struct buf *b)
 }
 
 /*
- * All bytes of a segment, hidden ones too, into buf (segment_kb(s) * KB
- * bytes).
+ * Copy all bytes of a segment, including hidden ones, to buf, which has room
+ * for segment_kb(s) * KB bytes.
  */
 void
 segment_bytes(const struct segment *s, uint8_t *buf)
@@ -338,8 +338,8 @@ assert_images_equal(struct image *x, struct image *y)
 }
 
 /*
- * Equal in all that a stream carries: the header, the processes in their
- * order, files, segments and every byte.
+ * Check that a and b have the same header, processes in the same order, files,
+ * segments and bytes.
  */
 void
 assert_snaps_equal(struct snap *a, struct snap *b)
@@ -391,8 +391,8 @@ file_set(struct proc *p, const char *name, const void *data, size_t len)
 }
 
 /*
- * Add a segment whose kilobytes lie at loc in src, to the text or memory of
- * a process.
+ * Add a segment to the text or memory of a process. Its kilobytes are at loc in
+ * src.
  */
 struct segment *
 segment_add(struct proc *p, enum image_kind kind, uint64_t base,
@@ -411,7 +411,7 @@ segment_add(struct proc *p, enum image_kind kind, uint64_t base,
 }
 
 /*
- * A segment of random length and extents, whose pages are often alike.
+ * Make a segment of random length and extents. Many pages are equal.
  */
 static void
 make_segment(struct rng *r, struct proc *p, enum image_kind kind,
@@ -465,8 +465,8 @@ make_files(struct rng *r, struct proc *p)
 }
 
 /*
- * A snapshot of a few processes, made up; with overlap its segments may lie
- * over one another.
+ * Make a random snapshot of a few processes. If overlap is set, segments may
+ * overlap.
  */
 struct snap *
 snap_make(struct rng *r, bool overlap)
@@ -552,7 +552,7 @@ testrec_text(struct buf *b, const char *name, const char *text)
 }
 
 /*
- * Give a record to a process, and apply it; the buffer is empty then.
+ * Give a record to a process and apply it. Empty the buffer.
  */
 void
 testrec_give(struct buf *b, struct proc *p)

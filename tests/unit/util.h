@@ -1,6 +1,6 @@
 /*
- * What the unit tests share: random numbers, sources in memory, streams in
- * memory, the comparison of snapshots, and Linux records.
+ * Functions of the unit tests: random numbers, sources and streams in memory,
+ * comparisons of snapshots, and Linux records.
  */
 #ifndef UTIL_H
 #define UTIL_H
@@ -19,8 +19,8 @@
 #include <cmocka.h>
 
 /*
- * Random numbers, the same for the same seed.  rng_init prints the seed;
- * TEST_SEED in the environment takes its place.
+ * Random numbers, the same for the same seed. rng_init() prints the seed.
+ * TEST_SEED in the environment replaces it.
  */
 struct rng {
 	uint64_t	 state;
@@ -33,18 +33,18 @@ bool		 rng_percent(struct rng *, unsigned int);
 void		 rng_bytes(struct rng *, void *, size_t);
 
 /*
- * How often to look for what takes a millisecond each time: so often, or
- * TIMEFACTOR of the environment as many on a machine that is slow.
+ * Return n, multiplied by TIMEFACTOR of the environment if that is set. A loop
+ * that waits a millisecond each time uses it as its limit.
  */
 int		 timeout(int);
 
 /*
- * Run a command with system(3), whose result it returns.
+ * Run a command with system(3) and return its result.
  */
 int		 shell(const char *, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Skip the test that runs, and say why, which tests/one makes part of its line.
+ * Skip the current test and print the reason, which tests/one adds to its line.
  */
 #define skip_because(why) do {						\
 	print_message("# skipping: %s\n", why);				\
@@ -52,7 +52,7 @@ int		 shell(const char *, ...) __attribute__((format(printf, 1, 2)));
 } while (0)
 
 /*
- * A source in memory: kilobyte i lies at i * pitch.  A test may set its own
+ * A source in memory: kilobyte i is at i * pitch. A test may set its own
  * ops.identify, and mark kilobytes as lost.
  */
 struct memsource {
@@ -76,12 +76,12 @@ uint8_t		*memsource_kb(struct memsource *, size_t);
 struct stream {
 	char		 path[64];
 	int		 fd;
-	uint8_t		*data;		/* pipe: what its writer has */
+	uint8_t		*data;		/* pipe: data for its writer */
 	size_t		 len;
-	size_t		 piece;		/* bytes in a write */
+	size_t		 piece;		/* bytes per write */
 	int		 to;
 	pthread_t	 thread;
-	bool		 piped;	/* the thread writes */
+	bool		 piped;	/* the thread that writes */
 };
 
 void		 stream_file(struct stream *, const void *, size_t);
@@ -93,7 +93,7 @@ void		 snap_bytes(struct snap *, struct buf *);
 void		 trailer_strip(struct buf *);
 
 /*
- * The snapshot in a file as images in a directory: read with a store for them.
+ * Read the snapshot in a file and write it as images to a directory.
  */
 int		 images_write(const char *, const char *, struct criuopts *,
 		    struct criustat *);
@@ -117,7 +117,7 @@ struct segment	*segment_add(struct proc *, enum image_kind, uint64_t,
 void		 assert_contains(const char *, const char *);
 
 /*
- * Fail unless least <= v <= most, which are unsigned.
+ * Fail unless least <= v <= most; all are unsigned.
  */
 #define assert_between(v, least, most) \
 	assert_between_at(v, least, most, __FILE__, __LINE__)
@@ -125,8 +125,8 @@ void		 assert_between_at(uintmax_t, uintmax_t, uintmax_t,
 		    const char *, int);
 
 /*
- * Linux records: files are added to a buffer, which is empty at first, and all
- * of them are given to a process.
+ * Linux records: files are added to a buffer, which is empty at first. All of
+ * them are given to a process.
  */
 void		 testrec_file(struct buf *, const char *, const void *, size_t);
 void		 testrec_text(struct buf *, const char *, const char *);
