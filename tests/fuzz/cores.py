@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""cores - small ELF cores, to begin fuzzing with
+"""cores - write small ELF cores, the first inputs of a fuzzer
 
 usage: cores.py DIRECTORY
 
-Writes one core for each thing that a core can have. Notes and structures
-are those of linux/elfcore.h, fs/binfmt_elf.c and elf(5).
+Write one core for each feature of a core. Notes and structures are those of
+linux/elfcore.h, fs/binfmt_elf.c and elf(5).
 """
 
 import os
 import struct
 import sys
 
-MACHINES = {                    # EM_*, bytes of a long, of the registers
+MACHINES = {                    # EM_*, sizes of a long, of the registers
     'amd64': (62, 8, 216),
     '386': (3, 4, 68),
     'arm64': (183, 8, 272),
@@ -111,7 +111,7 @@ def simple(cpu, **more):
 
 
 def elf_page():
-    """The first page of an ELF file, with a build id."""
+    """Return the first page of an ELF file, with a build ID."""
     note = struct.pack('<III4s', 4, 20, 3, b'GNU\0') + bytes(range(20))
     ehdr = b'\x7fELF\2\1\1' + bytes(9) + struct.pack(
         '<HHIQQQIHHHHHH', 3, 62, 1, 0x1000, 64, 0, 0, 64, 56, 1, 64, 0, 0)

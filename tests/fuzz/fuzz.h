@@ -1,18 +1,17 @@
 /*
- * What fuzz targets share.  With -DLIBFUZZER a target is driven by
- * libFuzzer; without, it is a program that replays the files it is given
- * and speaks TAP.
+ * Functions of the fuzz targets. With -DLIBFUZZER a target is driven by
+ * libFuzzer. Otherwise it is a program that replays the files it is given and
+ * prints TAP.
  *
  *	make fuzz				all, FUZZTIME seconds each
  *	make fuzz FUZZTIME=600 FUZZ="fstree svg" some, for longer
  *	build/tests/fuzz/fstree FILE ...	replay, as tests/fuzz.t does
  *	build-fuzz/tests/fuzz/fstree FILE	the same with sanitizers
  *
- * A target is fuzz_NAME.c; its corpus is corpus/NAME, in which what was found
- * stays.  cores.py and streams.py make inputs to begin with.  Where bytes
- * changed at random do not get through, a target has a mutator: that of
- * snap(6) streams is fuzz_items.h, of CRIU images fuzz_proto.h, of texts and
- * binary structures fuzz_mutate.h.
+ * A target is fuzz_NAME.c.  Its corpus, corpus/NAME, keeps the inputs that
+ * failed.  cores.py and streams.py make the first inputs.  If random changes
+ * are refused early, a target has a mutator: fuzz_items.h for snap(6) streams,
+ * fuzz_proto.h for CRIU images, fuzz_mutate.h for texts and binary structures.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -26,7 +25,7 @@
 int	 LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 /*
- * What must hold whatever the input.
+ * A condition that must hold for any input.
  */
 #define MUST(x)	do {							\
 	if (!(x)) {							\

@@ -1,7 +1,7 @@
 /*
- * Any bytes as an ELF core: it is refused, or it is a process whose memory
- * can be read through, whose mappings and Linux record are good, and that
- * can be written and read back.
+ * Any bytes as an ELF core: it is refused, or it is a process whose memory can
+ * be read, whose mappings and Linux record are valid, and which can be written
+ * and read back.
  */
 #include "fuzz_snap.h"
 

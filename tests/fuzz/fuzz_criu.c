@@ -1,7 +1,7 @@
 /*
  * Any bytes as a directory of CRIU images: it is refused, or it is a set of
- * processes that can be read through, written and read back, and that become
- * images again, which are read as the same.
+ * processes that can be read, written and read back. They can be written as
+ * images again, which read as the same.
  */
 #include "fuzz_dir.h"
 

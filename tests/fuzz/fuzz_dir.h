@@ -1,9 +1,9 @@
 /*
- * What targets share whose input is a directory of CRIU images.
+ * Functions of targets whose input is a directory of CRIU images.
  *
- * An input is files one after another: a byte, which of the names below; two
- * bytes, a length; and so many bytes.  With bit 7 of the first set, the file
- * has so many pages, 4095 at most, which are all zero.
+ * An input consists of files: one byte that selects a name below, two bytes
+ * with a length, and that number of bytes. If bit 7 of the first byte is set,
+ * the length is a number of zero pages instead, at most 4095.
  */
 #ifndef FUZZ_DIR_H
 #define FUZZ_DIR_H

@@ -1,7 +1,7 @@
 /*
- * Any bytes as the stream of a move, with early copies of memory, which a page
- * store writes to images as it is read: the store changes no byte of the memory
- * of a process, and the images have the same memory.
+ * Any bytes as the stream of a move with early copies of memory, which a page
+ * store writes to images while it is read. The store changes no memory of a
+ * process, and the images have the same memory.
  */
 #include "fuzz_snap.h"
 #include "../../fmt/criu/write/write.h"
@@ -16,8 +16,8 @@
 #include "fuzz_items.h"
 
 /*
- * Double the memory of a process as that of an early copy of it, at the start
- * of the stream; or let the memory of a process belong to another copy.
+ * Duplicate the memory of a process as that of an early copy, at the start of
+ * the stream; or make the memory of a process that of another copy.
  */
 static size_t
 copies_mutate(uint8_t *p, size_t n, size_t max)
@@ -94,7 +94,7 @@ dirs_clear(void)
 }
 
 /*
- * Make the two directories that a move begins with.
+ * Make the two directories with which a move begins.
  */
 static void
 dirs_make(void)
@@ -113,7 +113,7 @@ dirs_make(void)
 }
 
 /*
- * Check that each byte that can be read of im and of was is the same in both.
+ * Check that each byte that can be read from both im and was is the same.
  */
 static void
 check_both(struct image *im, struct image *was)
@@ -136,8 +136,8 @@ check_both(struct image *im, struct image *was)
 }
 
 /*
- * Check the processes of s, which were read with a store or from its images,
- * against those of a plain reading. What an early copy had is overwritten.
+ * Check the processes of s, which was read with a store or from its images,
+ * against those of plain. Early copies are overwritten.
  */
 static void
 check_procs(struct snap *s, struct snap *plain)

@@ -1,6 +1,6 @@
 /*
- * Any bytes as an ELF file: names of functions are found in it, or none are,
- * and its build id and the permissions of its segments are told.
+ * Any bytes as an ELF file: its function names, build ID and segment
+ * permissions are read, or it has none.
  */
 #include "elf/elf.h"
 #include "fuzz_snap.h"

@@ -1,7 +1,7 @@
 /*
  * Any bytes as one or two snap(6) streams that become a tree of files: every
- * name can be a file's and leads back to what was listed, files have what
- * their attributes say, and no number of an inode does harm.
+ * name is valid and leads to the file that was listed, files match their
+ * attributes, and any inode number is safe.
  */
 #include "fuzz_snap.h"
 
@@ -12,10 +12,10 @@
 #endif
 
 enum {
-	VISITS = 400,		/* files of a tree that are looked at */
-	LISTED = 60,		/* and of a directory */
+	VISITS = 400,		/* files of a tree that are checked */
+	LISTED = 60,		/* entries of a directory */
 	DEEPEST = 60,
-	READS = 9000		/* bytes of each */
+	READS = 9000		/* bytes per read */
 };
 
 struct listing {
@@ -58,7 +58,7 @@ entry_check(void *arg, const struct fsentry *e)
 }
 
 /*
- * Read some of a file, and look for its holes.
+ * Read parts of a file, and look for its holes.
  */
 static void
 check_file(struct fstree *t, uint64_t ino, const struct fsattr *a)
@@ -120,7 +120,7 @@ entry_ignore(void *arg, const struct fsentry *e)
 }
 
 /*
- * Numbers that were never listed; they have the bits of the input.
+ * Use numbers that were never listed, from the bits of the input.
  */
 static void
 check_numbers(struct fstree *t, const uint8_t *data, size_t n)

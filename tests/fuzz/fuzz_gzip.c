@@ -1,14 +1,14 @@
 /*
- * Any bytes as a compressed stream: it is refused, or it is the same from a
- * file, from memory and at random.  Half of the inputs have their headers and
- * sums made right first, so that more than these is reached.
+ * Any bytes as a compressed stream: it is refused, or its content is the same
+ * from a file, from memory and with random access. The headers and checksums of
+ * half of the inputs are corrected first, so that other code is reached.
  */
 #include "fuzz_snap.h"
 #include "io/io.h"
 
 #include <zlib.h>
 
-enum { MOST = 1 << 22 };	/* bytes that are looked at */
+enum { MOST = 1 << 22 };	/* bytes that are compared */
 
 #ifdef LIBFUZZER
 #include "fuzz_mutate.h"
@@ -23,8 +23,7 @@ static struct {
 } members;
 
 /*
- * Find the members of a stream of ours; what follows them begins at the length
- * that is returned.
+ * Find the members of our stream. Return the offset of the bytes after them.
  */
 static size_t
 members_get(const uint8_t *p, size_t n)
@@ -42,7 +41,7 @@ members_get(const uint8_t *p, size_t n)
 }
 
 /*
- * Append to b members with the n bytes at raw: one, or two.
+ * Append the n bytes at raw to b as one or two members.
  */
 static void
 member_add(struct buf *b, const uint8_t *raw, size_t n)
@@ -60,7 +59,7 @@ member_add(struct buf *b, const uint8_t *raw, size_t n)
 }
 
 /*
- * Append to b member i with other contents, or with none.
+ * Append to b member i with other content, or empty.
  */
 static void
 member_change(struct buf *b, size_t i)
@@ -86,7 +85,7 @@ member_change(struct buf *b, size_t i)
 }
 
 /*
- * Append to b an empty member that lists the members in b, as ours do.
+ * Append to b an empty member that lists the members in b, as in our streams.
  */
 static void
 list_add(struct buf *b)
@@ -107,8 +106,8 @@ list_add(struct buf *b)
 }
 
 /*
- * Change, drop or double one of the members of the stream at p. Append all to
- * b, and the other bytes of the stream.
+ * Change, drop or duplicate a member of the stream at p. Append all members and
+ * the remaining bytes to b.
  */
 static void
 members_mutate(struct buf *b, const uint8_t *p, size_t n)
@@ -139,7 +138,7 @@ members_mutate(struct buf *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Change the members of a stream, with their lengths and sums.
+ * Change the members of a stream, and correct lengths and checksums.
  */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
@@ -157,7 +156,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 #endif
 
 /*
- * Read a stream to its end: its bytes, as many as are looked at.
+ * Read a stream to its end. Append its bytes to b, up to about MOST.
  */
 static int
 gzip_all(struct input *in, struct buf *b)
@@ -174,7 +173,7 @@ gzip_all(struct input *in, struct buf *b)
 }
 
 /*
- * The same at random, from behind.
+ * Read it at random, from the end to the start.
  */
 static void
 check_random(struct input *in, const struct buf *want)
@@ -227,8 +226,8 @@ put32(uint8_t *p, size_t v)
 }
 
 /*
- * One member of ours around bytes that may be deflate's, the empty one behind
- * it.
+ * Check a member with data as its deflate data, followed by our empty last
+ * member.
  */
 static void
 check_member(const uint8_t *data, size_t n)

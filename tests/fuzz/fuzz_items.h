@@ -1,13 +1,13 @@
 /*
- * What a fuzzer does to the items of snap(6) streams.  A target that takes
- * one stream, or two, one after the other, has this as its mutator.
+ * Changes of the items of snap(6) streams: the mutator of targets whose input
+ * is one stream or two.
  */
 #ifndef FUZZ_ITEMS_H
 #define FUZZ_ITEMS_H
 
 #include "fuzz_stream.h"
 
-enum { LONGEST = 256 * KB };	/* a segment that is made */
+enum { LONGEST = 256 * KB };	/* longest new segment */
 
 static const char *const recfile_word[] = { "stat", "status", "comm", "maps",
     "smaps", "auxv", "exe", "cwd", "root", "limits", "thread", "carried",
@@ -23,7 +23,7 @@ static const char *const record_word[] = { "segment", "fd", "fpregs", "kregs",
 #define WORD(list)	list[mutate_pick(sizeof list / sizeof *list)]
 
 /*
- * Change bytes of an item; few of a text, more of others.
+ * Change bytes of an item: few of a text, more of others.
  */
 static void
 item_bytes(struct items *l, const uint8_t **p, size_t *n)
@@ -45,7 +45,7 @@ item_bytes(struct items *l, const uint8_t **p, size_t *n)
 }
 
 /*
- * A number that some item has, or near one.
+ * Return a number of some item, or one near it.
  */
 static uint64_t
 items_number(const struct items *l)
@@ -65,8 +65,8 @@ items_number(const struct items *l)
 }
 
 /*
- * Let a buffer have pages: those that a segment has already, as far as that
- * goes; then others.
+ * Append pages for len bytes to b: first those of the segment it, then new
+ * ones.
  */
 static void
 pages_make(const struct items *l, const struct item *it, uint64_t len,
@@ -105,7 +105,7 @@ pages_make(const struct items *l, const struct item *it, uint64_t len,
 }
 
 /*
- * Change a segment: where it is, how long it is, or what its pages are.
+ * Change a segment: its address, its length, or its pages.
  */
 static void
 item_segment(struct items *l, struct item *it)
@@ -177,8 +177,8 @@ item_change(struct items *l, struct item *it)
 }
 
 /*
- * Drop, double or move an item; with its parts, if it has such, for these
- * follow it, or join others.
+ * Drop, duplicate or move an item. Its parts, which follow it, stay and become
+ * parts of another item.
  */
 static void
 items_move(struct items *l, size_t i)
@@ -200,8 +200,8 @@ items_move(struct items *l, size_t i)
 }
 
 /*
- * Change a stream of n bytes that has room for max: its length, or 0 where it
- * is none, or too long.
+ * Change a stream of n bytes that has room for max. Return its new length; 0 if
+ * it is not a stream or too long.
  */
 static size_t
 stream_mutate(uint8_t *p, size_t n, size_t max)
@@ -225,7 +225,7 @@ stream_mutate(uint8_t *p, size_t n, size_t max)
 }
 
 /*
- * Change one of two streams, of which the second begins at cut.
+ * Change one of two streams, the second of which begins at cut.
  */
 static size_t
 streams_mutate(uint8_t *p, size_t n, size_t max, size_t cut)

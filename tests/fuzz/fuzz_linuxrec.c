@@ -1,8 +1,7 @@
 /*
- * Any bytes as a Linux record: it is refused, or its files have good names,
- * each once, and lie in it; with "missing" brought up to date it is the
- * same but for that; and what it tells of its process does not differ from what
- * it tells.
+ * Any bytes as a Linux record: it is refused, or its files have valid,
+ * different names and lie within it. After an update of "missing", only that
+ * file differs. Facts of the process do not differ from themselves.
  */
 #include "fuzz.h"
 #include "model.h"
@@ -13,8 +12,8 @@
 #include "fuzz_items.h"
 
 /*
- * Change a file of the record, or its first line, and put the record together
- * with right lengths: its new length, or 0 if it is not a record.
+ * Change a file of the record or its first line, and write the record with
+ * right lengths. Return its new length, or 0 if it is not a record.
  */
 static size_t
 record_mutate(uint8_t *p, size_t n, size_t max)
@@ -73,7 +72,7 @@ check_name(const char *s)
 }
 
 /*
- * Is a the name of b, or of a directory that it is in?
+ * Return true if a is b, or a directory above b.
  */
 static int
 leads_to(const char *a, const char *b)
@@ -105,7 +104,7 @@ check_files(const struct file *rec, const struct linuxrec *r)
 }
 
 /*
- * All files of one record but those of missing memory are in the other one.
+ * Check that all files of a are in b, except the lists of missing memory.
  */
 static void
 check_same(const struct linuxrec *a, const struct linuxrec *b)

@@ -1,6 +1,6 @@
 /*
- * Any bytes as two snap(6) streams that become one: all memory of both is in
- * it, each process once, and it can be written and read back.
+ * Any bytes as two snap(6) streams that are merged: all memory of both is kept,
+ * each process has its own number, and the result can be written and read back.
  */
 #include "fuzz_snap.h"
 #include "model.h"
@@ -10,7 +10,7 @@
 #endif
 
 /*
- * The sum of all memory of processes, in any order.
+ * Return a sum of the memory of all processes, independent of their order.
  */
 static uint64_t
 memory_sum(struct snap *s)
@@ -55,7 +55,7 @@ check_merged(struct snap *s, uint64_t sum, size_t all)
 }
 
 /*
- * Leave secrets out of all that there is.
+ * Exclude secrets from the whole snapshot.
  */
 static void
 check_excluded(struct snap *s)

@@ -1,20 +1,20 @@
 /*
- * Any bytes as the words of a move, by the first of them:
+ * Any bytes as messages of a move, selected by the first byte:
  *
- *	a	the answers of the far side, lines: they only go on from one to
- *		the next, to those after "go" only if it was given; a failure
- *		is the last, and has a reason
- *	q	the question of the near side, in frames: it is refused with a
- *		reason, or each of its lines is
- *	other	frames with the snapshot: what was written is read, and what is
- *		made of references is a part of a stream
+ *	a	lines with the answers of the far side: they advance by one
+ *		step each, beyond "go" only if it was given; a failure is the
+ *		last answer, and has a reason
+ *	q	frames with the question of the near side: it is refused with a
+ *		reason, or each of its lines is accepted or refused with one
+ *	other	frames with the snapshot: a frame is the same when it is written
+ *		and read again, and references are written or refused
  */
 #include "fuzz_snap.h"
 #include "io/io.h"
 
 #include <sys/wait.h>
 
-/* their static functions are called */
+/* for their static functions */
 #include "../../cmd/snap/far.c"
 #include "../../cmd/snapload/question.c"
 
@@ -24,7 +24,7 @@
 enum { FRAMES = 100 };
 
 /*
- * Change a frame: its data, its type or its length; or drop or double it.
+ * Change the data, type or length of a frame, or drop or duplicate it.
  */
 static size_t
 frame_mutate(uint8_t *p, size_t n, size_t max)
@@ -90,7 +90,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 #endif
 
 /*
- * A near side asks nothing here.
+ * Not used: the near side asks nothing here.
  */
 int
 question_make(struct buf *b, struct live *l, bool early)
@@ -102,7 +102,7 @@ question_make(struct buf *b, struct live *l, bool early)
 }
 
 /*
- * Give the lines to the near side; "!" is the moment of its permission.
+ * Pass the lines to the near side. At the line "!" it gives its permission.
  */
 static void
 check_answers(const char *text)
@@ -137,7 +137,7 @@ check_answers(const char *text)
 }
 
 /*
- * Let standard input be a file with these bytes.
+ * Make standard input a file with these bytes.
  */
 static void
 input_set(const uint8_t *data, size_t n)
@@ -168,8 +168,8 @@ check_question(struct receiving *r)
 }
 
 /*
- * Read the frames. The references of a frame are written to a file that does
- * not grow, for there may be 2^64.
+ * Read the frames. References of a frame are written to a file of a fixed size,
+ * as there may be 2^64 of them.
  */
 static void
 check_frames(struct receiving *r)

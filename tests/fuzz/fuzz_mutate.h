@@ -1,6 +1,6 @@
 /*
- * How a fuzzer changes inputs where bytes changed at random would not get
- * through: the tokens of texts, and the words of binary structures.
+ * Changes of inputs that random bytes would not achieve: to tokens of texts,
+ * and to words of binary structures.
  */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
@@ -54,7 +54,7 @@ mutate_seed(unsigned int seed)
 }
 
 /*
- * A number at which something may go wrong.
+ * Return a number that is likely to find errors.
  */
 static uint64_t
 mutate_number(void)
@@ -66,10 +66,10 @@ mutate_number(void)
 		return mutate_pick(4);
 	case 1:
 		return 0 - (uint64_t)mutate_pick(4);
-	case 2:		/* about a power of two */
+	case 2:		/* near a power of two */
 		v = (uint64_t)1 << mutate_pick(64);
 		return v + mutate_pick(3) - 1;
-	case 3:		/* an address of user space */
+	case 3:		/* an address in user space */
 		return 0x7f0000000000U + mutate_pick(256) * 4096;
 	case 4:
 		return mutate_pick(1 << 16) * KB;
@@ -87,8 +87,8 @@ static const char *const mutate_word[] = { "../../x", "/", "//", "..", ".",
     "NaN", "unreadable", "damaged", "guard", "kernel" };
 
 /*
- * Put s in the place of the bytes from..to of a text of n bytes that has room
- * for max: its new length.
+ * Replace the bytes from..to of a text of n bytes, which has room for max, with
+ * s. Return the new length.
  */
 static size_t
 mutate_put(uint8_t *p, size_t n, size_t max, size_t from, size_t to,
@@ -103,7 +103,7 @@ mutate_put(uint8_t *p, size_t n, size_t max, size_t from, size_t to,
 }
 
 /*
- * Double, drop, or move a line of a text.
+ * Duplicate, drop or move a line of a text.
  */
 static size_t
 mutate_line(uint8_t *p, size_t n, size_t max)
@@ -157,8 +157,8 @@ mutate_text(uint8_t *p, size_t n, size_t max)
 }
 
 /*
- * Change a word of a binary structure, to a number, to one near what it was,
- * or to another word of it.
+ * Change a word of a binary structure: to a number, to one near its value, or
+ * to another word of the structure.
  */
 static __attribute__((unused)) size_t
 mutate_binary(uint8_t *p, size_t n, size_t max)
@@ -189,8 +189,8 @@ mutate_binary(uint8_t *p, size_t n, size_t max)
 }
 
 /*
- * Read the number of variable length at *at, and advance *at past it. Return
- * false if it does not end before n.
+ * Read the varint at *at, and advance *at past it. Return false if it does not
+ * end before n.
  */
 static __attribute__((unused)) bool
 varint_get(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
@@ -206,7 +206,7 @@ varint_get(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
 }
 
 /*
- * Store v as a number of variable length: the number of its bytes.
+ * Store v as a varint. Return its length.
  */
 static __attribute__((unused)) size_t
 varint_put(uint8_t *p, uint64_t v)
@@ -220,8 +220,7 @@ varint_put(uint8_t *p, uint64_t v)
 }
 
 /*
- * Change one of the numbers of variable length of which a buffer consists, or
- * drop or double it.
+ * Change, drop or duplicate a varint of a buffer of varints.
  */
 static __attribute__((unused)) size_t
 mutate_varint(uint8_t *p, size_t n, size_t max)

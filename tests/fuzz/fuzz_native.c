@@ -1,12 +1,13 @@
 /*
- * Any bytes as the records of processes that snap(1) took: no images are
- * made of them, or such as lie in their directory; and where all of a
- * snapshot can be restored, the images are read as a set of processes.
+ * Any bytes as the records of processes captured by snap(1): either no images
+ * are made, or they are written to their directory only. If the whole snapshot
+ * can be restored, the images can be read as a set of processes.
  *
- * An input is items one after another: a byte, which of the names below; of
- * those that end with a slash, a byte more, a number that follows the name; two
- * bytes, a length; and so many bytes.  NEXT is another process and has no more;
- * PAGES has a number in eight bytes, where so many pages of memory are.
+ * An input consists of items: one byte that selects a name below; if the name
+ * ends with a slash, one byte with the number that follows it; two bytes with a
+ * length, and that number of bytes. NEXT begins another process and has nothing
+ * else. PAGES has eight bytes with an address and a byte with the number of
+ * pages there.
  */
 #include "fuzz_snap.h"
 #include "model.h"
@@ -27,7 +28,7 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "posix_timers", "brk", "dumpable", "child_subreaper", "thp_disable",
     "membarrier", "clocks", "shares", "observed", "files", "pages", "missing",
     "carried", "size", "loginuid", "file/", "fdinfo/", "pipe/", "socket/",
-    /* new ones at the end: the corpus has their numbers */
+    /* append only: the corpus contains their numbers */
     "seccomp-filters", "cwd-deleted", "cgroup", "cgroups/directories",
     "cgroups/roots", "ns/cgroup", "namespaces", "hostname", "domainname",
     "ns/net", "ns/ipc", "ns/uts", "ns/mnt", "uid_map", "gid_map", "nspid",
@@ -43,7 +44,7 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
 enum { NAMES = sizeof name / sizeof *name };
 
 /*
- * Return whether a number follows a name.
+ * Return true if a number follows the name.
  */
 static bool
 is_numbered(size_t what)
@@ -55,7 +56,8 @@ is_numbered(size_t what)
 #include "fuzz_mutate.h"
 
 /*
- * Where the item at a place ends, and in *at where what it has begins.
+ * Return the offset of the end of the item at *at, and set *at to the start of
+ * its content.
  */
 static size_t
 item_end(const uint8_t *p, size_t n, size_t *at)
@@ -73,7 +75,7 @@ item_end(const uint8_t *p, size_t n, size_t *at)
 }
 
 /*
- * Change what is in an item.
+ * Change the content of an item.
  */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
@@ -114,7 +116,7 @@ struct reading {
 	struct snap	*s;
 	struct file	 file[ITEMS];
 	size_t		 nfile;
-	uint64_t	 page;	/* where memory is */
+	uint64_t	 page;	/* address of the memory */
 	uint64_t	 npage;
 };
 
@@ -136,7 +138,7 @@ out_clear(void)
 }
 
 /*
- * How many bytes its files have.
+ * Return the total size of the files in the output directory.
  */
 static uint64_t
 out_size(void)
@@ -170,7 +172,7 @@ files_free(struct reading *r)
 }
 
 /*
- * What was gathered becomes a process.
+ * Make a process of the collected items.
  */
 static void
 process_add(struct reading *r)
@@ -192,7 +194,7 @@ process_add(struct reading *r)
 }
 
 /*
- * A file of a record, unless it has one of the name.
+ * Add a file to the record, unless it has one with the same name.
  */
 static void
 item_add(struct reading *r, const char *s, const uint8_t *data, size_t len)
@@ -213,7 +215,7 @@ item_add(struct reading *r, const char *s, const uint8_t *data, size_t len)
 }
 
 /*
- * The next n bytes, or fewer.
+ * Return the next *n bytes of the input. If there are fewer, reduce *n.
  */
 static const uint8_t *
 take(struct reading *r, size_t *n)
@@ -308,7 +310,7 @@ images_check(void)
 }
 
 /*
- * Make images of a stream that is open as fd.
+ * Make images of the stream at fd.
  */
 static void
 images_make(int fd, struct criuopts *o)

@@ -1,7 +1,7 @@
 /*
- * Any bytes as one or two snap(6) streams: what is listed of their pages, and
- * of what changed from one to the other, is what reading them tells; and a
- * model is the same as what comes back of it.
+ * Any bytes as one or two snap(6) streams: the lists of their pages, and of
+ * changes from one to the other, agree with their memory. A snapshot equals the
+ * one that is read back.
  */
 #include "fuzz_snap.h"
 #include "model.h"
@@ -12,10 +12,10 @@
 #include "fuzz_items.h"
 #endif
 
-enum { RUNS = 500 };		/* of a list that are looked at */
+enum { RUNS = 500 };		/* of a list that are checked */
 
 /*
- * The byte at an address; -1: there is none, or it is missing.
+ * Return the byte at an address; -1: not mapped or missing.
  */
 static int
 byte_at(struct image *im, uint64_t addr)
@@ -39,7 +39,7 @@ check_order(const struct pagelist *l)
 }
 
 /*
- * The list of an image tells of each edge what can be read there.
+ * Check the edges of each run of the list against the image.
  */
 static void
 check_list(struct pagelist *l, struct image *im)
@@ -135,7 +135,7 @@ check_lists(struct snap *s, struct sharing *sh)
 }
 
 /*
- * What comes back from a stream twice is the same twice.
+ * Read back a snapshot twice: both are the same.
  */
 static void
 check_again(struct snap *s)

@@ -1,7 +1,6 @@
 /*
- * How a fuzzer changes a directory of CRIU images (fuzz_dir.h): in a file,
- * a message; in that, a field, at any depth; and the lengths of all that is
- * around it are made right.
+ * Changes of a directory of CRIU images (fuzz_dir.h): of a field at any depth
+ * of a message of a file. The lengths around it are corrected.
  *
  *	image	magic ... u32 length, message, ... (criu/img/img.h)
  *	message	key (number << 3 | type), value ...
@@ -16,14 +15,14 @@ enum { FIELDS = 512, NESTED = 8 };
 enum { VARINT = 0, WORD64 = 1, BYTES = 2, WORD32 = 5 };
 
 struct field {
-	size_t	 at;		/* of the key */
-	size_t	 value;		/* what is behind it, and the length */
+	size_t	 at;		/* offset of the key */
+	size_t	 value;		/* offset after the key and the length */
 	size_t	 end;
 	int	 type;
 };
 
 /*
- * The fields of a message: how many, 0 where it is none.
+ * Find the fields of a message. Return their number; 0 if it is not a message.
  */
 static size_t
 fields_get(const uint8_t *p, size_t n, struct field f[FIELDS])
@@ -56,7 +55,7 @@ fields_get(const uint8_t *p, size_t n, struct field f[FIELDS])
 }
 
 /*
- * Change a message of n bytes that has room for max: its length.
+ * Change a message of n bytes that has room for max. Return its new length.
  */
 static size_t
 message_mutate(uint8_t *p, size_t n, size_t max, int depth)
@@ -126,7 +125,7 @@ image_mutate(uint8_t *p, size_t n, size_t max)
 		return mutate_binary(p, n, max);
 	at = start[mutate_pick(k)];
 	len = (size_t)num_get(p + at, 4);
-	if (mutate_pick(12) == 0)	/* once more, or not at all */
+	if (mutate_pick(12) == 0)	/* duplicate or drop */
 		return mutate_pick(2) ? mutate_put(p, n, max, at + 4 + len,
 		    at + 4 + len, p + at, 4 + len) : mutate_put(p, n, max, at,
 		    at + 4 + len, NULL, 0);

@@ -1,15 +1,15 @@
 /*
- * Any bytes as a snap(6) stream that is written with sums and an index, and
- * is then damaged: whatever is salvaged is as it was, and what is not is
- * missing.
+ * Any bytes as a snap(6) stream that is written with checksums and an index and
+ * is then damaged: all salvaged memory is unchanged, and the rest is missing.
  *
- * The first bytes of an input are the damage: four numbers of two bytes, in
- * 1/65536 of the stream.  The odd ones change a byte, the even ones 500; the
- * last one cuts the stream, if it is odd.  The stream is made longer, so that
- * it has several megabytes.
+ * The first bytes of an input are the damage: four numbers of two bytes, the
+ * places in 1/65536 of the stream. An odd number changes one byte, an even one
+ * 500. The last number cuts the stream if it is odd. The stream is extended to
+ * several megabytes.
  *
- * Where memory was missing before, nothing is said of it, for the list of that
- * may be lost; nor where the trailer is, without which damage is not seen.
+ * Memory that was missing before is not checked, as the list of it may be lost.
+ * Nor is a stream with damage to its trailer, without which other damage is not
+ * detected.
  */
 #include "fuzz_snap.h"
 #include "../../fmt/snap6/trailer.h"
@@ -40,7 +40,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 #endif
 
 /*
- * A process with pages as no other one has them.
+ * Append a process with pages that no other process has.
  */
 static void
 pad_add(struct buf *b, size_t which)
@@ -58,8 +58,8 @@ pad_add(struct buf *b, size_t which)
 }
 
 /*
- * Write a stream with pads before and behind the rest: a descriptor, or -1
- * where it is none.
+ * Write a stream with pads before and after the rest. Return a descriptor, or
+ * -1 if it is not a stream.
  */
 static int
 stream_make(const uint8_t *data, size_t n)
@@ -88,7 +88,7 @@ stream_make(const uint8_t *data, size_t n)
 }
 
 /*
- * Damage a stream; *sums is whether its trailer is left.
+ * Damage a stream. Set *sums to whether its trailer is undamaged.
  */
 static int
 stream_damage(int fd, const uint8_t *damage, bool *sums)
@@ -103,7 +103,7 @@ stream_damage(int fd, const uint8_t *damage, bool *sums)
 	size = (uint64_t)st.st_size;
 	MUST(pread(fd, byte, TRAILER_END, st.st_size - TRAILER_END) ==
 	    TRAILER_END);
-	/* with a process 0 there is none */
+	/* a stream with a process 0 has no trailer */
 	*sums = trailer_ends(byte, TRAILER_END);
 	body = size - num_get(byte, 8);
 	for (i = 0; i < DAMAGES; i++) {
@@ -126,7 +126,7 @@ stream_damage(int fd, const uint8_t *damage, bool *sums)
 }
 
 /*
- * Is what can be read of an image what it was, where it was any?
+ * Check that all readable bytes of im that were readable in was are the same.
  */
 static void
 check_image(struct image *im, struct image *was)
@@ -149,7 +149,7 @@ check_image(struct image *im, struct image *was)
 }
 
 /*
- * Is all that was in an image there, or missing?
+ * Check that all memory of was is in im or missing.
  */
 static void
 check_all(struct image *was, struct image *im)

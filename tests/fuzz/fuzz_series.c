@@ -1,7 +1,7 @@
 /*
- * Any bytes as a series, or as two streams that become one: each moment is a
+ * Any bytes as a series, or as two streams that are merged: each moment is a
  * snapshot that can be written and read back, and has the processes of its part
- * of the stream; a moment that was written is read as it was.
+ * of the stream. A moment that is written is read unchanged.
  */
 #include "fuzz_snap.h"
 
@@ -107,7 +107,7 @@ moment_read(const char *file, size_t which)
 }
 
 /*
- * A number that is different for different snapshots, in any order of their
+ * Return a hash of the snapshot that does not depend on the order of its
  * processes: embedded files follow the others when a moment is chosen.
  */
 static uint64_t

@@ -1,6 +1,5 @@
 /*
- * What fuzz targets do with a snapshot that was made of their input: read
- * all of it, and write it.
+ * Functions of fuzz targets that read a whole snapshot and write it.
  */
 #ifndef FUZZ_SNAP_H
 #define FUZZ_SNAP_H
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	PIPEMOST = 60000,	/* what a pipe holds */
+	PIPEMOST = 60000,	/* size of a pipe */
 	READMOST = 64 * KB,	/* of each piece */
 	WRITEMOST = 4096 * KB	/* of all memory */
 };
@@ -55,8 +54,8 @@ read_pipe(const uint8_t *data, size_t n)
 }
 
 /*
- * Where the second of two streams begins that follow one another; n: there is
- * but one.
+ * Return the offset of the second of two consecutive streams; n if there is
+ * only one.
  */
 static __attribute__((unused)) size_t
 stream_cut(const uint8_t *data, size_t n)
@@ -71,8 +70,8 @@ stream_cut(const uint8_t *data, size_t n)
 }
 
 /*
- * Read a stream, or two that follow one another; NULL where there is none, or
- * it is none.
+ * Read a stream, or two consecutive ones. Set a snapshot to NULL if its stream
+ * is missing or refused.
  */
 static __attribute__((unused)) void
 read_two(const uint8_t *data, size_t n, struct snap *s[2])
@@ -85,8 +84,8 @@ read_two(const uint8_t *data, size_t n, struct snap *s[2])
 }
 
 /*
- * Let standard output be a descriptor; what it was is returned, and standard
- * output again by output_back.
+ * Redirect standard output to fd. Return a copy of the old one for
+ * output_back().
  */
 static int
 output_to(int fd)
@@ -108,7 +107,7 @@ output_back(int save)
 }
 
 /*
- * A number that is different for different images.
+ * Return a hash of an image.
  */
 static uint64_t
 image_sum(struct image *im)
@@ -137,7 +136,7 @@ image_sum(struct image *im)
 }
 
 /*
- * What is missing is not in the memory.
+ * Check that missing memory cannot be read.
  */
 static void
 check_missing(struct image *im)
@@ -171,8 +170,8 @@ check_proc(struct proc *p)
 }
 
 /*
- * Is nothing known of a process?  It is written with an empty list of
- * segments.
+ * Return true if nothing is known of a process. It is written with an empty
+ * list of segments.
  */
 static bool
 proc_empty(const struct proc *p)
@@ -204,7 +203,7 @@ snap_sum(struct snap *s)
 }
 
 /*
- * Write a model into memory: a descriptor at its end.
+ * Write a snapshot to memory. Return a descriptor at its end.
  */
 static int
 write_back(struct snap *s)
@@ -222,8 +221,7 @@ write_back(struct snap *s)
 }
 
 /*
- * Whatever was read is sound, and comes back from a stream as it was, unless
- * that would be long.
+ * Check that s is valid and, unless it is long, is read back unchanged.
  */
 static void __attribute__((unused))
 check_snap(struct snap *s)

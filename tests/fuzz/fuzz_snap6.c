@@ -1,7 +1,7 @@
 /*
- * Any bytes as a snap(6) stream: it is refused, or it is a model that can be
- * read through, that is the same from a file and from a pipe, and that can
- * be written and read back.
+ * Any bytes as a snap(6) stream: it is refused, or it is a snapshot that can be
+ * read, is the same from a file and from a pipe, and can be written and read
+ * back.
  */
 #include "fuzz_snap.h"
 

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a snap(6) stream whose processes' address spaces are told in
- * every style of procmap(1): the mappings ascend, and names do no harm to a
- * terminal.
+ * Any bytes as a snap(6) stream whose address spaces are printed in every style
+ * of procmap(1): mappings ascend, and names contain no terminal control
+ * characters.
  */
 #include "common/common.h"
 #include "fuzz_snap.h"
@@ -12,10 +12,10 @@
 #include "fuzz_items.h"
 #endif
 
-enum { MAPPINGS = 300 };	/* of a process that is shown */
+enum { MAPPINGS = 300 };	/* of a process that are printed */
 
 /*
- * Has a text nothing that a terminal takes for more than a text?
+ * Return true if s has no terminal control characters.
  */
 static bool
 is_harmless(const char *s)

@@ -1,7 +1,7 @@
 /*
- * How a fuzzer changes snap(6) streams: one is taken apart into items,
- * something is done to one of them, and they are put together with their
- * lengths made right.  Of two streams, one after the other, one is changed.
+ * Changes of snap(6) streams: a stream is split into items, an item is changed,
+ * and they are joined with right lengths. If there are two streams, one is
+ * changed.
  */
 #ifndef FUZZ_STREAM_H
 #define FUZZ_STREAM_H
@@ -9,21 +9,21 @@
 #include "fuzz_mutate.h"
 
 enum itemkind {
-	ITEM_DATA,		/* a record that is bytes */
-	ITEM_LINUX,		/* a Linux record: its first line, */
-	ITEM_FILE,		/* and a file of the one before */
-	ITEM_IMAGE,		/* text or mem, */
-	ITEM_SEG		/* and a segment of the one before */
+	ITEM_DATA,		/* a record of bytes */
+	ITEM_LINUX,		/* a Linux record: its first line */
+	ITEM_FILE,		/* a file of the preceding Linux record */
+	ITEM_IMAGE,		/* text or mem */
+	ITEM_SEG		/* a segment of the preceding image */
 };
 
 struct item {
 	enum itemkind	 kind;
 	uint64_t	 pid;
-	const uint8_t	*name;	/* borrowed, as all here */
+	const uint8_t	*name;	/* borrowed, as are all pointers here */
 	size_t		 namelen;
 	uint64_t	 base;
 	uint64_t	 len;
-	const uint8_t	*data;	/* of a segment, its pages */
+	const uint8_t	*data;	/* a segment's pages */
 	size_t		 n;
 };
 
@@ -39,7 +39,7 @@ struct items {
 };
 
 /*
- * Bytes that are there while an input is changed, or NULL.
+ * Return n bytes that exist while an input is changed, or NULL.
  */
 static uint8_t *
 items_room(struct items *l, size_t n)
@@ -53,7 +53,7 @@ items_room(struct items *l, size_t n)
 }
 
 /*
- * A number at *at: false where there is none.
+ * Read the number at *at. Return false if there is none.
  */
 static bool
 stream_number(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
@@ -74,7 +74,8 @@ stream_number(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
 }
 
 /*
- * A line at *at, without its newline; false where none ends.
+ * Set *s to the line at *at, without its newline. Return false if it does not
+ * end.
  */
 static bool
 stream_line(const uint8_t *p, size_t n, size_t *at, const uint8_t **s,
@@ -151,7 +152,7 @@ stream_segment(struct items *l, const uint8_t *p, size_t n, size_t *at)
 }
 
 /*
- * Take a Linux record apart; what is not one stays bytes.
+ * Split a Linux record. If it is malformed it remains bytes.
  */
 static void
 stream_linux(struct items *l, struct item *rec)
@@ -213,7 +214,7 @@ stream_record(struct items *l, const uint8_t *p, size_t n, size_t *at)
 }
 
 /*
- * Is this the trailer?  It would not be that of a changed stream.
+ * Return true if this is a trailer. It would not match a changed stream.
  */
 static bool
 item_trailer(const struct item *it)
@@ -223,7 +224,7 @@ item_trailer(const struct item *it)
 }
 
 /*
- * Take a stream apart, as far as it is one.
+ * Split a stream as far as it is valid.
  */
 static void
 items_get(struct items *l, const uint8_t *p, size_t n)
@@ -244,7 +245,7 @@ items_get(struct items *l, const uint8_t *p, size_t n)
 }
 
 /*
- * Put the items that follow the one at i and belong to it behind what b has.
+ * Append to b the items after i that belong to it.
  */
 static size_t
 items_parts(const struct items *l, size_t i, struct buf *b)
@@ -267,7 +268,7 @@ items_parts(const struct items *l, size_t i, struct buf *b)
 }
 
 /*
- * Put a stream together: its length, 0 if there is no room for it.
+ * Join the items of a stream. Return its length; 0 if there is no room for it.
  */
 static size_t
 items_put(const struct items *l, uint8_t *p, size_t max)

@@ -1,7 +1,6 @@
 /*
  * Any bytes as one or two snap(6) streams that are drawn: the picture is XML,
- * whose elements end in their order and whose texts have nothing in them
- * that XML has not.
+ * with elements properly nested and texts without invalid characters.
  */
 #include "fuzz_snap.h"
 #include "../../cmd/procmap/procmap.h"
@@ -15,7 +14,7 @@
 enum { FIGURES = 8, ROWS = 300, DEEPEST = 16 };
 
 /*
- * Is this one of the entities that a picture has?
+ * Return true if s begins with an entity that a picture may contain.
  */
 static bool
 is_entity(const char *s)
@@ -25,7 +24,7 @@ is_entity(const char *s)
 }
 
 /*
- * The tag at s: where it ends, and in stack the names of the open elements.
+ * Check the tag at s. Return its end. stack has the names of the open elements.
  */
 static const char *
 tag_check(const char *s, const char *stack[DEEPEST], size_t *depth)
@@ -92,7 +91,7 @@ check_picture(const struct album *a, const char *title)
 }
 
 /*
- * The spaces of some processes of a snapshot: how many.
+ * Set sp to the address spaces of some processes. Return their number.
  */
 static size_t
 spaces_get(struct snap *s, struct space sp[FIGURES])

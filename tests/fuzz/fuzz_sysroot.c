@@ -1,12 +1,12 @@
 /*
  * Any bytes as the memory of a process with a link map, and as its mappings:
- * the files of its root directory have names that lead nowhere else, in their
- * order, each once.
+ * the files of its root directory have valid names within it, sorted and
+ * different.
  *
- * An input is a byte, which cuts the rest by sixteenths: the text of maps,
- * and what the memory has at BASE.  The memory is 64 KiB; its auxv says that
- * three program headers lie at its beginning.  A file is carried along for
- * each of the first mappings, and the first name is that of the executable.
+ * The first byte of an input divides the rest, in sixteenths, into the text of
+ * maps and the memory at BASE. The memory has 64 KiB; according to its auxv,
+ * three program headers are at its beginning. A file is embedded for each of
+ * the first mappings. The first name is that of the executable.
  */
 #include "fuzz_snap.h"
 #include "../../fmt/tree/tree.h"
@@ -24,7 +24,7 @@ enum { BASE = 0x10000, SIZE = 0x10000, CARRIED = 40, FIRSTFILE = 1 << 22 };
 #include "fuzz_mutate.h"
 
 /*
- * Let a word of the memory be one of its addresses, or change the text.
+ * Set a word of the memory to one of its addresses, or change the text.
  */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
@@ -105,7 +105,7 @@ record_make(struct proc *p, const struct vmas *l)
 }
 
 /*
- * A process, and files for its mappings.
+ * Make a process, and files for its mappings.
  */
 static struct snap *
 snap_make(const uint8_t *mem, size_t n, const struct vmas *l)

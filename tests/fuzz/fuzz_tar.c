@@ -1,7 +1,6 @@
 /*
- * Any bytes as an archive, of which each header has the right sum: it is
- * refused, or all its members are in it; and so are the images in it, which can
- * be read through.
+ * Any bytes as an archive in which each header gets its right checksum: it is
+ * refused, or all its members are valid. Images in it can be read.
  */
 #include "fuzz_snap.h"
 #include "tar/tar.h"
@@ -9,7 +8,7 @@
 enum { SUM = 148, SUM_DIGITS = 8, MAGIC = 257 };
 
 /*
- * Give what may be a header the sum that it should have.
+ * Store the right checksum in what may be a header.
  */
 static void
 sum_again(uint8_t *p)

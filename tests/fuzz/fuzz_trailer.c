@@ -1,7 +1,8 @@
 /*
- * Any bytes as a stream whose trailer has the right sums: by its index it is
- * refused, or is a model whose pages can be read or are refused; where it
- * says what a scan says, the pages are the same.  What is salvaged is sound.
+ * Any bytes as a stream whose trailer gets its right checksums. By its index it
+ * is refused, or is a snapshot whose pages can be read or are refused. If index
+ * and scan describe the same stream, the pages are the same. A salvaged
+ * snapshot is valid.
  */
 #include "fuzz_snap.h"
 #include "../../fmt/snap6/trailer.h"
@@ -35,8 +36,8 @@ file_mutate(struct items *l, struct item *it)
 }
 
 /*
- * Append to b the trailer in the len bytes at p, changed. Its end states its
- * length. moved is by how much the stream before it has grown.
+ * Append to b the changed trailer of the len bytes at p. Its end has its new
+ * length. moved is the growth of the stream before it.
  */
 static void
 trailer_mutate(struct buf *b, const uint8_t *p, size_t len, size_t moved)
@@ -79,8 +80,8 @@ trailer_mutate(struct buf *b, const uint8_t *p, size_t len, size_t moved)
 }
 
 /*
- * Change the trailer of a stream, or what precedes it; sum_again() makes the
- * sums right.
+ * Change the trailer of a stream, or what precedes it. sum_again() corrects the
+ * checksums.
  */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
@@ -107,8 +108,7 @@ LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 #endif
 
 /*
- * Give a stream the sums that it should have, as far as it has any: that of
- * its first megabyte, and that of the trailer.
+ * Correct the checksums of a stream: of its first megabyte and of the trailer.
  */
 static void
 sum_again(uint8_t *p, size_t n)
@@ -131,7 +131,7 @@ sum_again(uint8_t *p, size_t n)
 }
 
 /*
- * Read what can be read of an image: whether it was all.
+ * Read all of an image that can be read. Return true if that is all of it.
  */
 static bool
 read_through(struct image *im)

@@ -1,10 +1,10 @@
 /*
- * Any bytes as a directory of CRIU images in which a name is a link, a FIFO
- * or a directory: it is refused, or it is a snapshot that can be written.
+ * Any bytes as a directory of CRIU images in which a name is a link, a FIFO or
+ * a directory: it is refused, or it is a snapshot that can be written.
  *
- * An input is a byte, which of the names is one of these, and an input of
- * fuzz_dir.h.  0 is none; with bit 7 set it is a directory, with bit 6 a FIFO,
- * else a link to what it was.
+ * The first byte of an input selects the name; the rest is an input of
+ * fuzz_dir.h. 0 selects none. With bit 7 the name becomes a directory, with bit
+ * 6 a FIFO, otherwise a link to the former file.
  */
 #include "fuzz_dir.h"
 

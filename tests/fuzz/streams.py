@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Snap(6) streams to begin fuzzing with, good ones and hostile ones: write
-them into directories of a corpus: streams.py corpus."""
+"""Write snap(6) streams, valid and malicious ones, as the first inputs of a
+fuzzer to the directories of a corpus: streams.py corpus."""
 import os
 import struct
 import sys
@@ -62,7 +62,7 @@ def text(pid, b):
 
 
 def linkmap():
-    """8 KiB at 0x10000: program headers, a dynamic section, a link map."""
+    """Make 8 KiB for 0x10000: program headers, dynamic section, link map."""
     m = bytearray(8192)
 
     def words(at, *v):
@@ -84,7 +84,7 @@ def auxv():
 
 
 def elf():
-    """An executable with a build id, and a symbol."""
+    """Make an executable with a build ID and a symbol."""
     strtab = b'\0main\0'
     sym = struct.pack('<IBBHQQ', 0, 0, 0, 0, 0, 0) + struct.pack(
         '<IBBHQQ', 1, 0x12, 0, 1, 0x10040, 16)
