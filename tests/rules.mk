@@ -5,8 +5,8 @@
 UNIT = $(patsubst %.c,$O/%,$(wildcard tests/unit/t_*.c))
 TARGET = $(filter-out %/bits32 %/nolibc,$(patsubst %.c,$O/%, \
 	$(wildcard tests/targets/*.c))) $(BITS32) $(NOLIBC)
-# two targets have no library, and are made where the compiler can: one is a
-# 32-bit process, if the kernel runs such programs
+# two targets without a library, built if the compiler can; one is 32-bit, built
+# if the kernel runs 32-bit programs
 ALONE = -std=gnu11 -w -O1 -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector -fcf-protection=none
 EXIT32 = void _start(void) { __asm__("int $$0x80" :: "a"(1), "b"(0)); }
@@ -20,20 +20,20 @@ FUZZTIME = 120
 MUTATIONS = 20
 SEED = 1
 BENCH = $(patsubst %.c,$O/%,$(wildcard tests/bench/*.c))
-# what "make check" runs, and the others; the line "# beside:" at the head of each
-# says what it may run beside (tests/run)
+# tests of "make check", and the others; their "# beside:" lines list the tests
+# that may run at the same time (tests/run)
 FAST = $(UNIT) $(wildcard tests/*.t tests/snap6/*.t tests/procmap/*.t)
 SLOW = $(filter-out $(FAST),$(wildcard tests/*/*.t))
 HOWRUN = -j
 RUN = $(HOWRUN) $(FAST) $(SLOW)
 FRESH =
-# of the virtual machine
+# architecture and kernel of the virtual machine
 ARCH = amd64
 KERNEL = 6.1
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
 
-# a program of one C file, with HOW of its folder, and OURS: all of ours
+# a program of one C file, built with HOW of its folder; OURS are our flags
 OURS = $(CPP) $(CFLAGS)
 WITH = $O/common.a $O/libsnap.a
 $O/tests/unit/%: HOW = $(OURS) tests/unit/util.c $(WITH) $(LIBS) -lcmocka \
@@ -54,7 +54,7 @@ $O/tests/%: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -pthread -o $@ $< $(HOW)
 
-# a fuzz target without a fuzzer replays the files it is given
+# without a fuzzer, a fuzz target replays the files it is given
 $O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(WITH)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(OURS) $(WARN) $(FUZZER) -pthread -o $@ $< \
@@ -94,7 +94,7 @@ check: tests
 tests: all $O/tests/snap6/dump $(PRELOADED) $(UNIT) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET)
 
-# what "make tests" made
+# run the tests built by "make tests"
 run:
 	@BUILD=$O tests/run $(RUN)
 
@@ -132,8 +132,8 @@ fuzz:
 	    FUZZER='-DLIBFUZZER -fsanitize=fuzzer' $(FUZZ:%=$O-fuzz/tests/fuzz/%)
 	@BUILD=$O-fuzz FUZZTIME=$(FUZZTIME) tests/fuzz/run $(FUZZ)
 
-## mutate   print which of MUTATIONS=20 small changes of the code, chosen by
-##          SEED=1, no test notices
+## mutate   make MUTATIONS=20 random changes of the code (SEED=1), and print
+##          those that no test detects
 mutate:
 	@tests/setup test
 	@tests/mutate -n $(MUTATIONS) -s $(SEED)
@@ -144,8 +144,8 @@ bench:
 	@$(MAKE) -s all $(BENCH) $O/tests/targets/faults $O/tests/targets/thp
 	@BUILD=$O tests/bench/run
 
-## corpus   write build/corpus: valid and malformed snapshots, and JSON files of
-##          what a reader must find in them, for those who write one
+## corpus   write build/corpus to test another reader: valid and malformed
+##          snapshots, and JSON files with the expected contents
 corpus: all
 	@rm -rf $O/corpus
 	@BUILD=$(abspath $O) python3 tests/snap6/corpus.py $O/corpus

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Small files that tell of much: they end with a sentence, in little memory.
+# Small files that describe much data are refused, with little memory.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -7,7 +7,7 @@ if nm -D "$BUILD/snapls" 2>/dev/null | grep -q __asan_init; then
 	skip_all "the address sanitizer takes all memory there is"
 fi
 
-# A process 1 with one thing over and over: head, what repeats, how often.
+# bomb HEAD UNIT N: print a compressed snapshot with UNIT N times after HEAD.
 bomb() {
 	python3 - "$@" <<-'END'
 	import sys, zlib
@@ -23,8 +23,8 @@ bomb() {
 	END
 }
 
-# Within 700 megabytes, from a pipe and from a file: what those say who read
-# it.
+# refused PATTERN NAME PROGRAM ...: each program, and snapcat from a pipe, fails
+# with a message that matches, within 700 megabytes.
 refused() {
 	local c want=$1 what=$2
 
@@ -60,9 +60,9 @@ bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
 refused "2000000000 bytes, expected at most 1073741824" \
     "a record of two gigabytes" "snapls -l"
 
-# A file that is a hole but for its first line, the header of the memory and a
-# trailer, which tells of pages in turn with zeros, and then of runs of
-# references to all of them: what is asked for of those is refused, not more.
+# A file with a first line, the header of memory, a hole and a trailer.  Its
+# index describes pages alternating with zeros, and runs of references to all of
+# them, which snapcat needs and refuses.
 python3 - "$tmp/bomb" "$(dirname "$0")" <<'END'
 import struct
 import sys

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""corpus - publish the cases as streams, with what a reader finds in them
+"""corpus - publish the cases as streams, with their expected contents
 
 usage: corpus.py DIRECTORY
 
-It writes three folders; README there says what is in them. A stream may be
+It writes three folders, which README there describes. A stream may be
 compressed.
 
-What is found in a good stream comes from snapls --records and the bytes of the
-stream. corpus.t compares it with what unsnap.py finds.
+The contents of a good stream are taken from snapls --records and the bytes of
+the stream. corpus.t compares them with the output of unsnap.py.
 """
 
 import ctypes
@@ -92,7 +92,7 @@ def pages(contents):
 
 
 def linux(data):
-    """The files of a Linux record; or where it is malformed, and why."""
+    """Return the files of a Linux record, or the place and the error."""
     line = data.find(b'\n') + 1
     if not re.fullmatch(rb'linux .+ 1\n', data[:line]):
         return 0, 'the first line'
@@ -124,9 +124,9 @@ def linux(data):
 
 
 def describe(stream, header, records, checksums, procs):
-    """The members of a .json file. procs is a dict: for each process its
-    files: (place in the stream, data); segments of text and mem: (base,
-    pages); and visible."""
+    """Return the members of a .json file. procs is a dict: for each process
+    its files as (place in the stream, data), segments of text and mem as
+    (base, pages), and visible."""
     out, wrong = [], None
     for pid, (files, text, mem, ranges) in procs.items():
         at, data = files.get('proc', (0, b''))
@@ -163,7 +163,7 @@ def unpacked(path):
 
 
 def by_library(path):
-    """What the library finds."""
+    """Return the contents that the library reads."""
     stream = unpacked(path)
     snapls = [os.path.join(BUILD, 'snapls'), '-cn', '--records', path]
     done = subprocess.run(snapls, capture_output=True)
@@ -214,7 +214,7 @@ def by_library(path):
     failed = done.returncode == 1 and 'no usable checksums' not in said
     if not failed:
         ctypes.CDLL(glob.glob(BUILD + '/libsnap.so.*')[0])
-        import snap             # finds the library that is loaded
+        import snap             # finds the loaded library
         with snap.open(path) as s:
             for pid, proc in procs.items():
                 if proc[2]:
@@ -229,8 +229,8 @@ def by_library(path):
 
 
 def by_reader(stream, at, why):
-    """What is wrong with a malformed stream; the oracle says where its record
-    begins."""
+    """Return the error of a malformed stream. The oracle finds the start of
+    its record."""
     reader = Reader(stream)
     try:
         reader.read()
@@ -241,7 +241,7 @@ def by_reader(stream, at, why):
 
 def bad(at, record, why, stream=None):
     found = {'refused': {'at': at, 'record': record, 'why': why}}
-    if stream is None:          # its compression is damaged
+    if stream is None:          # damaged compression
         return found
     return {'bytes': len(stream), 'sha256': sha(stream), **found}
 
@@ -261,7 +261,7 @@ def main(top):
         kind, name = case[len(HERE) + 1:-2].split(os.sep)
         with open(case, encoding='utf-8') as file:
             text = file.read()
-        if name == 'thread-number':     # a matter of snap-linux(6)
+        if name == 'thread-number':     # see snap-linux(6)
             continue
         about = re.match(r'# (?:-c: )?(.*)', text)[1]
         found, stream = None, assemble(text, case)
@@ -280,7 +280,7 @@ def main(top):
 
 
 def compressed(top):
-    """Streams that are compressed, or that snapcat merges."""
+    """Return compressed streams, and one merged by snapcat."""
     plain = os.path.join(top, 'good', 'indexed.snap')
     with open(plain, 'rb') as file:
         stream = file.read()
@@ -335,7 +335,7 @@ def compressed(top):
 
 
 def trailers(top):
-    """Trailers that match the stream before them, and others."""
+    """Return streams with matching trailers, and with others."""
     stream = assemble('"process snapshot\\n"\nrecord 10 mem\nnumber 1\n'
                       'segment 4096 2048\nr a\nr b')
     where, end = len(stream), trailer.write(stream, False)
@@ -374,7 +374,7 @@ def trailers(top):
 
 
 def resum(end):
-    """The trailer with the checksum of its bytes."""
+    """Return the trailer with the checksum of its bytes."""
     return (end[:-16] + xxh3(end[:-16]).to_bytes(8, 'little') +
             trailer.MAGIC)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""corpus.t - the second reader finds in each stream of "make corpus" what the
-library found there, and the library refuses the malformed ones
+"""corpus.t - unsnap.py reads from each stream of "make corpus" the same as the
+library, and the library refuses the malformed streams
 """
 # beside: others unsanitized
 
@@ -19,7 +19,7 @@ import unsnap
 
 
 def second(path):
-    """What unsnap.py finds, from the program for one stream and from its
+    """Return the output of unsnap.py: of the program for one stream, of its
     module for the others."""
     if not path.endswith('indexed.snap'):
         with open(path, 'rb') as file:
@@ -30,7 +30,7 @@ def second(path):
 
 
 def library(path, wrong):
-    """Does the library refuse it where it may? Otherwise say so."""
+    """Return an error unless the library refuses it at a right place."""
     said = subprocess.run([corpus.BUILD + '/snapls', path],
                           capture_output=True)
     byte = re.search(rb'byte (\d+)', said.stderr)
@@ -42,7 +42,7 @@ def library(path, wrong):
 
 
 def check(kind, path):
-    """What is wrong with one stream, or None."""
+    """Return the error of one stream, or None."""
     with open(path, encoding='utf-8') as file:
         want = json.load(file)
     path = path[:-5] + '.snap'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# snapdiff of hand-made snapshots: who is who, what is compared and what is not,
-# and what strangers write.
+# snapdiff of hand-made snapshots: matching of processes, comparisons, and
+# malicious snapshots.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1
@@ -51,7 +51,7 @@ sys.stdout.buffer.write(assemble('\n'.join(lines)))
 END
 }
 
-# diffs OLD NEW [OPTION ...]: the status, then what it says
+# diffs OLD NEW [OPTION ...]: print the exit status and the output
 diffs() {
 	local old=$1 new=$2
 
@@ -63,7 +63,7 @@ diffs() {
 	cat err
 }
 
-# rows OLD NEW [OPTION ...]: the mappings that changed
+# rows OLD NEW [OPTION ...]: print the changed mappings
 rows() {
 	diffs "$@" | sed '1d;/ADDRESSES/d' | tr -s ' '
 }
@@ -73,20 +73,20 @@ make a 'environ=A=1\0B=2\0' 'limits=x' 'fd/3=/a' \
     'fdinfo/3=pos:\t0\nflags:\t0100\n' "mem=$page"
 make b 'environ=A=1\0B=2\0' 'limits=x' 'fd/3=/a' \
     'fdinfo/3=pos:\t0\nflags:\t0100\n' "mem=$page"
-is "$(diffs a b)" 0 "the same"
+is "$(diffs a b)" 0 "equal snapshots have no changes"
 make b start=100
 is "$(diffs a b)" "1
 - process 7 prog
-+ process 7 prog" "one number, but another process"
++ process 7 prog" "a process with another start time is another one"
 is "$(diffs a b -p 7 | sed -n '1,2p')" "1
-! process 7 prog" "-p: compared all the same"
+! process 7 prog" "-p compares it nevertheless"
 make b start=0 'environ=A=1\0B=2\0' 'fd/3=/a' "mem=$page"
-is "$(diffs a b)" 0 "one of which is not known when it began; and no limits"
+is "$(diffs a b)" 0 "an unknown start time and missing limits are no change"
 make b tstart=100 "mem=$page"
 is "$(diffs a b)" "1
 ! process 7 prog
   - thread 8: worker
-  + thread 8: worker" "one number, but another thread; an environment of one only"
+  + thread 8: worker" "a thread with another start time is another one"
 make b "mem=$page" 'limits=x' 'environ=B=3\0C=4\0D\0' 'fd/3=/b' \
     'fdinfo/3=pos:\t9\nflags:\t0100\n'
 is "$(diffs a b)" "1
@@ -95,51 +95,51 @@ is "$(diffs a b)" "1
   - environment A: 1
   ! environment B: 3, was 2
   + environment C: 4
-  + environment D: " "of a descriptor that is another, no position"
+  + environment D: " "the position of a replaced descriptor is not compared"
 make a 'status=SigIgn:\t0\nUid:\t1\t1\t1\t1\n'
 make b 'status=SigIgn:\t2\nUid:\t0\t1\t1\t1\n' 'sigaction=2 1 0 0 0\n'
 is "$(diffs a b)" "1
 ! process 7 prog
   ! credential Uid: 0 1 1 1, was 1 1 1 1
-  ! signals SigIgn: 2, was 0" "signals, where one tells no actions"
+  ! signals SigIgn: 2, was 0" "without actions in one, masks are compared"
 make a 'sigaction=2 0 0 0 0\n15 401000 4000000 7f0000 2\n'
 make b 'sigaction=2 1 0 0 0\n15 401000 4000000 7f0000 2\n'
 is "$(diffs a b)" "1
 ! process 7 prog
-  ! signal 2 SIGINT: ignored, was default" "signal actions"
+  ! signal 2 SIGINT: ignored, was default" "changed signal actions are reported"
 
 # memory
 make a "mem=$page"
 make b 'missing=10000-11000 excluded\n'
 is "$(rows a b)" "! process 7 prog
 ! 10000-14000 16K 0B 0B 0B 4.0K rw-p -" \
-    "what one does not have is not compared"
-is "$(diffs b b)" 0 "nor what neither has"
+    "memory that one snapshot lacks is not compared"
+is "$(diffs b b)" 0 "nor is memory that both lack"
 make b 'missing=10000-11000 guard\n'
 is "$(rows a b -l)" "! process 7 prog
 ! 10000-14000 16K 0B 0B 1.0K rw-p -
- 10000-10400 1.0K gone" "guard pages hold nothing"
+ 10000-10400 1.0K gone" "memory that became a guard page is gone"
 file='number 1\nsegment 0x20000 4096\nr "F"*1024\nr "F"*1024\nr "F"*1024\nr "F"*1024'
 make a 'pages=10000 11000\n'
 make b 'pages=10000 11000\n' "mem=$file"
-is "$(diffs a b)" 0 "pages of a file that came to be there are no change"
+is "$(diffs a b)" 0 "new resident pages of a file are no change"
 make b 'pages=20000 21000\n' "mem=$file"
 is "$(rows a b)" "! process 7 prog
 ! 20000-24000 16K 4.0K 0B 0B r--p /lib/x" \
-    "pages of it that were modified are"
+    "modified pages of a file are a change"
 make b 'pages=20000 21000\n' 'maps=10000-14000 rw-p 00000000 00:00 0\n20000-24000 r--p 00000000 00:00 0\n'
 is "$(rows a b)" "! process 7 prog
 ! 20000-24000 16K 0B 0B 0B r--p - (was /lib/x)" \
-    "another mapping of that size"
+    "a replaced mapping of the same size is reported"
 
-# mappings as long as one likes, of which nothing is there
+# huge mappings without pages
 far=fffffffffffff000
 make a "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" "pages=1000 $far\n"
-is "$(diffs a a)" 0 "pages of a process that are not there"
+is "$(diffs a a)" 0 "missing pages of a process are no change"
 make b "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" 'pages=0 1000\n'
 is "$(rows a b)" "! process 7 prog
 ! 1000-$far 16E 16E 0B 0B r--p /lib/x" \
-    "nor is the file"
+    "private pages differ from those of the file"
 far=fffffffffff00000
 for f in a b; do
 	own="20000 $far"
@@ -151,7 +151,7 @@ done
 is "$(rows a b -l | sed '1,2d')" "\
  20000-20400 1.0K new
  20800-209f4 500B new" \
-    "of an executable, as far as it goes and is no zeros"
+    "new pages of an executable, without zeros, up to its end"
 
 # several parts
 make a 'environ=A=1\0'
@@ -160,8 +160,8 @@ make b 'environ=A=2\0'
 "$BUILD/snapcat" -o two a b
 is "$(diffs one two | sed '/^  [^!]/d')" "1
 ! process 7 prog
-  ! environment A: 2, was 1" "who is of which part"
-is "$(diffs one one)" 0 "parts that are the same"
+  ! environment A: 2, was 1" "processes are matched within their parts"
+is "$(diffs one one)" 0 "equal parts have no changes"
 "$BUILD/snapcat" -o three a b a
 for f in one two three; do
 	timeout 20 "$BUILD/snapdiff" "$f" >out 2>err
@@ -169,9 +169,9 @@ for f in one two three; do
 done >got
 is "$(cat got)" "one 0 0 
 two 1 1 
-three 0 0 " "moments of one file: two, and three, in which nothing grows"
+three 0 0 " "snapdiff FILE compares its moments"
 
-# zeros are no data, nor are pages of its own that are not in the snapshot
+# neither zeros nor missing private pages are data
 for i in 1 2 3; do
 	make $i 'pages=20000 22000\n' "mem=number 1
 segment 0x10000 4096
@@ -180,19 +180,19 @@ done
 timeout 20 "$BUILD/snapdiff" -a 1 2 3 >out 2>err
 is "$? $(cat err)$(grep -E ' (anonymous|file), with data' out | tr -s ' ')" \
     "1 $(printf ' %s, with data\n' '1.0K 2.0K 3.0K anonymous' '0B 0B 0B file' \
-    '1.0K 2.0K 3.0K 10000-14000 anonymous')" "what grows is told by its data"
+    '1.0K 2.0K 3.0K 10000-14000 anonymous')" "-a: growth counts pages with data"
 
 make c 'environ=A=3\0'
 for o in -p8 '-ap8'; do
 	timeout 20 "$BUILD/snapdiff" $o a b c >out 2>err
-	is "$? $(cat out err)" "2 snapdiff: a: no process 8" "$o: no process"
+	is "$? $(cat out err)" "2 snapdiff: a: no process 8" "$o: an error"
 done
 make c start=100
 timeout 20 "$BUILD/snapdiff" -p 7 a b c >out 2>err
 is "$? $(cat out err)" "2 snapdiff: a: process 7 is not the same as in c" \
-    "nor is one that was started again"
+    "-p: a restarted process is an error"
 
-# what is asked by mistake
+# wrong options
 while IFS='|' read -r args want; do
 	# shellcheck disable=SC2086 # several
 	timeout 20 "$BUILD/snapdiff" $args >out 2>&1 </dev/null
@@ -207,7 +207,7 @@ done <<'END'
 -jx a b|usage: snapdiff 
 END
 
-# one that cannot be read keeps no other from being compared
+# an unreadable process does not prevent the comparison of others
 make a 'environ=A=1\0'
 make c 'environ=A=3\0'
 "$BUILD/snapcat" -o one a a
@@ -215,12 +215,12 @@ make b 'environ=A=2\0' pages=nonsense
 "$BUILD/snapcat" -o two b c
 is "$(diffs one two | sed -n '1p;/environment/p'; cut -d : -f 1,2 err)" "2
   ! environment A: 3, was 1
-snapdiff: process 7" "of mappings that are none, the other process is compared"
+snapdiff: process 7" "the other process is compared if one has malformed pages"
 timeout 20 "$BUILD/snapdiff" -a one two one >out 2>err
 is "$? $(grep -c '^! process' out) $(cut -d : -f 1,2 err)" \
-    "2 1 snapdiff: process 7" "what grows in it, too"
+    "2 1 snapdiff: process 7" "-a: the same"
 
-# strangers
+# malicious snapshots
 make a 'environ=A=\x1b[2J\0' 'fd/3=\x1b]0;x\x07' \
     'maps=10000-14000 rw-p 00000000 00:00 0 \x1b[31m\n'
 make b 'environ=\x1bB=\x1b[2J\0' 'fd/3=\n\x1b' \
@@ -228,19 +228,19 @@ make b 'environ=\x1bB=\x1b[2J\0' 'fd/3=\n\x1b' \
 for o in -l -x -s; do
 	is "$(diffs a b $o | sed -n 1p) $(
 	    sed 1,2d out | LC_ALL=C tr -d '\n -~' | wc -c)" \
-	    "1 0" "$o: no control characters"
+	    "1 0" "$o: the output has no control characters"
 done
 diffs a b -jl >/dev/null
-try "-j: JSON" python3 -c 'import json, sys
+try "-j: the output is JSON" python3 -c 'import json, sys
 for line in sys.stdin:
     json.loads(line)' <out
 make b 'pages=nonsense\n'
 is "$(diffs a b)" "2
-snapdiff: process 7: pages: not a list of ascending ranges" "a record that is none: status 2"
+snapdiff: process 7: pages: not a list of ascending ranges" "malformed pages are an error"
 make b 'pages=5000 4000\n2000 3000\n' 
-is "$(diffs a b | sed -n 1p)" 2 "ranges that do not ascend"
+is "$(diffs a b | sed -n 1p)" 2 "ranges that do not ascend are an error"
 make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t' 'fd/4=socket:[2]'
-is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
+is "$(diffs a b | sed -n 1p)" 1 "truncated files are compared"
 finish 40

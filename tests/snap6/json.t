@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# snapls -j: JSON that says what -l says, whatever names are; states are those
-# of the machine that was snapped.
+# snapls -j: JSON with the content of -l, for any names.  States are named as on
+# the captured machine.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 cd "$tmp" || exit 1
 
-# A stranger's snapshot: names with all that JSON and terminals take ill.
-# (the kernel writes a newline in maps otherwise)
+# A malicious snapshot: names with bytes that break JSON and terminals.
+# (The kernel escapes a newline in maps.)
 line='a\"b\\c\033[2J\302\233\342\200\256\303\274\377\300\200'
 name="$line\\n"
 python3 -c 'import sys
@@ -31,10 +31,10 @@ python3 "$tests/snap6/snapasm.py" odd.s >odd.snap
 cp odd.snap "$(printf 'x\377\n.snap')"
 
 "$BUILD/snapls" -j odd.snap >odd.json 2>err
-is "$? $(cat err)" "0 " "it is listed"
+is "$? $(cat err)" "0 " "snapls -j succeeds"
 is "$(LC_ALL=C grep -c "$(printf '[\001-\037\177-\377]')" <(
     LC_ALL=C sed "s/$(printf '\303\274')/u/g" odd.json))" 0 \
-    "no byte of it controls a terminal or is no UTF-8"
+    "the output is UTF-8 without control characters"
 "$BUILD/snapls" -lb odd.snap >odd.list
 "$BUILD/snapls" -nb -o PID,USER,STATE,THREADS,MEMORY,RAW,ZERO,SHARED \
     odd.snap >odd.table
@@ -58,7 +58,7 @@ for line in open(sys.argv[3]):
 
 
 def harmless(name):
-    """As the list for people has it, without its width."""
+    """The width that the name has in the list of -l."""
     return len(os.fsencode('(gap)' if name is None else name or '-'))
 
 
@@ -92,7 +92,7 @@ if procs != want:
         print(a, b, sep='\n')
     sys.exit('not the same')
 END
-try "it says what -l says" python3 same.py odd.json odd.list odd.table
+try "JSON and -l agree" python3 same.py odd.json odd.list odd.table
 cat >names.py <<'END'
 import json, os
 
@@ -103,18 +103,18 @@ assert b'/' + want in [
     os.fsencode(r['name']) for p in procs if p.get('pid') == 7
     for r in p['mappings'] if r['name']]
 END
-try "each byte of a name is told" python3 names.py
+try "all bytes of a name are in the JSON" python3 names.py
 "$BUILD/snapls" -j x*.snap "$tests/nothing" >two.json 2>err
-is "$? $(wc -l <err)" "1 1" "a file that is not there is an error"
-try "the name of the file, too" python3 -c '
+is "$? $(wc -l <err)" "1 1" "a missing file is an error"
+try "the name of the file is in the JSON" python3 -c '
 import json, os
 for line in open("two.json"):
     assert os.fsencode(json.loads(line)["file"]) == b"x\xff\n.snap"'
 is "$("$BUILD/snapls" -no PID,STATE odd.snap | awk '$1 == 7 ||
     $1 > 19 && $1 < 22 { print $2 }' | tr '\n' ' ')" "sleeping disk-sleep Wakeme " \
-    "states are in the words of their machines"
+    "states are named as on their machines"
 is "$("$BUILD/snapls" <odd.snap -j | head -n 1 | cut -c 1-33)" \
-    '{"type":"snapshot","file":"-","he' "standard input"
+    '{"type":"snapshot","file":"-","he' "standard input is read"
 for o in -jl -jv; do
 	"$BUILD/snapls" $o odd.snap >out 2>err
 	is "$? $(wc -c <out)" "2 0" "$o is refused"
@@ -138,5 +138,5 @@ r c
 r d
 END
 is "$("$BUILD/snapls" -j top.snap | grep -o '"end":"[^"]*"')" \
-    '"end":"10000000000000000"' "what ends at 2^64 ends there"
+    '"end":"10000000000000000"' "a segment may end at 2^64"
 finish 13

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""oracle - read a snapshot slowly, and say what is in it
+"""oracle - read a snapshot slowly, and print its contents
 
 usage: oracle.py [-c] [-m man|bell|9front] [-x PID ADDR LEN] [file]
 
-A second reader of snap(6) streams, written to be read rather than to be
-fast. It shares no line with the library's reader and writer, and tells
-whether they are right. Its authors knew the library; unsnap.py is a reader
-that was written from the manual page alone.
+A second reader of snap(6) streams, written for clarity, not speed. It shares
+no code with the library, whose reader and writer it checks. Its authors knew
+the library; unsnap.py was written from the manual page alone.
 
-It prints the first line of the stream, then each process in the order
-in which they first appear: its files sorted by name, the segments of its
-text and of its memory as they came. Empty segments are left out.
+It prints the first line of the stream, then the processes in the order of
+their first records: files sorted by name, segments of text and of memory in
+the order of the stream. Empty segments are left out.
 
 	header FIRSTLINE
 	process PID
@@ -18,22 +17,21 @@ text and of its memory as they came. Empty segments are left out.
 	text BASE LEN CRC32
 	mem BASE LEN CRC32
 
-BASE is hexadecimal, LEN decimal, CRC32 that of zlib over all the bytes
-of the file or segment, in eight hexadecimal digits. If the stream is
-malformed, it says what is wrong at which byte and exits 1. That byte is
-the first of the smallest thing that is wrong: the page (for a bad
-reference), the number, the byte within a number that does not belong
-there, the line; a number, if what it announces is more than the rest of
-the input; or the end of the input where something else is missing.
+BASE is hexadecimal, LEN decimal. CRC32 is zlib's over all bytes of the
+file or segment, in eight hexadecimal digits. If the stream is malformed, it
+prints the error with its byte and exits 1. This is the first byte of the
+smallest wrong unit: the page of a bad reference, the number, the invalid byte
+within a number, or the line; a number if it announces more bytes than follow;
+or the end of the input if anything else is missing.
 
-	-m  the reader to be: man, the one we want; bell or 9front, to find
-	    out what theirs makes of the stream. Where theirs would crash or
-	    run over the end of a buffer, the stream counts as malformed.
-	-c  also check that the stream keeps the rules of our writer, which
-	    are stricter than those of our reader. Each breach is reported
-	    with its byte; if there is one, exit 1.
-	-x  instead of the listing, write LEN bytes of memory from ADDR of
-	    process PID. All of them must be mapped.
+	-m  behave like a reader: man, as the manual page says; bell or
+	    9front, like theirs. A stream that would make theirs crash or
+	    overrun a buffer is malformed.
+	-c  also check the rules of our writer, which are stricter than
+	    those of our reader. Report each breach with its byte; exit 1 if
+	    there is one.
+	-x  write LEN bytes of memory from ADDR of process PID instead of
+	    the listing. All of them must be mapped.
 """
 
 import argparse
@@ -50,7 +48,7 @@ READERS = {'man': Reader, 'bell': plan9.Bell, '9front': plan9.Nine}
 
 
 def load(name):
-    """The bytes of a file, mapped if that is possible."""
+    """Return the bytes of a file, mapped if possible."""
     with open(name or 0, 'rb') as file:
         try:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

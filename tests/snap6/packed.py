@@ -39,7 +39,7 @@ def expand(raw):
 
 
 def indexed(raw, at):
-    """Does a member of the form of `-z` begin at AT?"""
+    """Return whether a member of the form of `-z` begins at AT."""
     return (raw[at:at + 10] == bytes.fromhex('1f8b0804000000000403')
             and raw[at + 12:at + 16] == b'SN\x08\x00')
 
@@ -76,7 +76,7 @@ def gunzip(raw, out):
 
 
 def good_member(raw, held, sizes, short):
-    """Is this member right?  SHORT: is the one before it a short one?"""
+    """Return whether this member is right. SHORT: the previous is short."""
     if (little(raw, 16, 4) != len(raw) or little(raw, 20, 4) != held
             or not 34 <= len(raw) <= 2 * BLOCK or held > BLOCK):
         return False

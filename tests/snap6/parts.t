@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""parts.t - snapls --records, on each valid stream, from a file and a pipe
+"""parts.t - snapls --records on each valid stream, from a file and a pipe
 
-The parts leave no gap, each begins with the bytes that it should, and the
-page to which a reference leads is raw.
+The parts are contiguous, each begins with the right bytes, and references lead
+to raw pages.
 """
 
 import glob
@@ -31,7 +31,7 @@ def parts(argv, data=None):
 
 
 def fault(rows, stream):
-    """Return what is wrong in rows, or None."""
+    """Return the first error in rows, or None."""
     end = 0
     for at, n, kind, text in rows:
         part = stream[at:at + n]
@@ -65,7 +65,7 @@ def main():
             wrong = fault(rows, stream)
             if parts([], stream) != rows:
                 wrong = 'another result from a pipe'
-            # the page at which the reader stops has no row
+            # the damaged page has no row
             raw = [r for r in rows if r[2] == 'raw' and r[1] > 1025]
             for at, n, *_ in raw:
                 end = at + (n - 1) // 1025 * 1025

@@ -1,11 +1,10 @@
-"""The readers of Plan 9, as they were found to behave.
+"""The readers of Plan 9, with their observed behavior.
 
-They take 32 bits for process ids, lengths of files and counts of pages;
-numbers of any width among the pages and whatever 12 bytes before them,
-octal where a 0 comes first; one text and one mem a process, the last one.
-Bell Labs' and 9front's differ in how
-they read a number and in how long a line may be, and 9front's in the
-number of segments.
+Process IDs, lengths of files and counts of pages have 32 bits. Numbers among
+the pages have any width; other numbers are any 12 bytes, octal if they begin
+with 0. A process has one text and one mem, the last ones. Bell Labs' and
+9front's readers differ in the syntax of numbers and the length of lines;
+9front's limits the number of segments.
 """
 
 import re
@@ -17,14 +16,14 @@ ULLONG_MAX = (1 << 64) - 1
 
 
 def signed(n):
-    """The low 32 bits of n as a long."""
+    """Return the low 32 bits of n as a long."""
     n &= ULONG_MAX
     return n - (1 << 32) if n >> 31 else n
 
 
 def strtou(text, most, mask):
-    """strtoul or strtoull, base 0. They look for an overflow by means of
-    what they hold for the largest value, and return that if they see one.
+    """strtoul or strtoull, base 0. They detect an overflow with what they
+    take for the largest value, and return this value.
     """
     base = 10
     if re.match(rb'0[xX]', text):
@@ -52,7 +51,7 @@ class Plan9(Reader):
         return self
 
     def record(self):
-        """A line that is too long or has no end is as good as the end."""
+        """A line that is too long or has no end ends the input."""
         line = self.input.find(b'\n', self.pos, self.pos + self.LINE)
         if line < 0:
             self.pos = self.size
@@ -60,7 +59,7 @@ class Plan9(Reader):
             super().record()
 
     def head(self):
-        """The name begins in column 12; a NUL ends what C sees of a line."""
+        """The name begins in column 12. In C, a NUL ends a line."""
         line = self.line(self.pos, 'the header of a record')
         return self.atol(line), line[12:].split(b'\0')[0]
 
@@ -68,7 +67,7 @@ class Plan9(Reader):
         self.fail(start, 'unknown section')
 
     def field(self):
-        """Twelve bytes, to be read as a C string."""
+        """Return twelve bytes, read as a C string."""
         start = self.skip(12, 'a number')
         return self.input[start:self.pos].split(b'\0')[0]
 
@@ -83,7 +82,7 @@ class Plan9(Reader):
             self.segment(proc.mem)
 
     def extent(self):
-        """More than the page table's 32 bits hold is seen as less."""
+        """The number of pages is truncated to 32 bits."""
         base = self.quad()
         at = self.pos
         length = self.quad()
@@ -100,7 +99,7 @@ class Plan9(Reader):
         return strtou(self.digits(), self.UVLONG_MAX, ULLONG_MAX)
 
     def digits(self):
-        """A number and all blanks around it."""
+        """Read a number with all blanks around it."""
         digits = b''
         for _ in range(22):
             at = self.skip(1, 'a number')
@@ -135,20 +134,20 @@ class Plan9(Reader):
 
 
 class Bell(Plan9):
-    UVLONG_MAX = -(1 << 63)     # so it says
+    UVLONG_MAX = -(1 << 63)     # its definition
 
     ATOL = re.compile(
         rb'[ \t]*([-+]?)[ \t]*(?:0[xX]([\da-fA-F]*)|(0[0-7]*)|(\d*))')
 
     def atol(self, text):
-        """The digits that the low 32 bits depend on are the last 32."""
+        """The low 32 bits depend on the last 32 digits only."""
         sign, hexa, octal, decimal = self.ATOL.match(text).groups(b'')
         n = int(hexa or b'0', 16) + int(octal or b'0', 8)
         n += int(decimal[-32:] or b'0')
         return signed(-n if sign == b'-' else n)
 
     def long(self):
-        """atol of 12 bytes behind which there is no NUL."""
+        """atol of 12 bytes that are not followed by a NUL."""
         start = self.pos
         text = self.field()
         n = self.atol(text)

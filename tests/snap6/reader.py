@@ -1,9 +1,9 @@
-"""A snap(6) reader by the manual page, to be read rather than to be fast.
+"""A snap(6) reader by the manual page, written for clarity, not speed.
 
-It knows what a stream says, and no more: rules.py derives a reader from
-it that knows how we write, plan9.py the readers of Plan 9, oracle.py
-prints. It keeps no bytes of pages, only where in the stream they are, so
-a stream may be as large as an address space has room to map it.
+It knows the format only. Derived readers know the rules of our writer
+(rules.py) and the behavior of Plan 9 (plan9.py); oracle.py prints. It keeps
+the places of pages in the stream, not their bytes, so a stream may be as
+large as can be mapped.
 """
 
 import array
@@ -17,7 +17,7 @@ NAME = re.compile(rb'[!-~]+')
 
 
 class Fault(Exception):
-    """Something wrong with the stream, and the byte where it is."""
+    """An error in the stream, with its byte."""
 
     def __init__(self, at, what):
         super().__init__('byte %d: %s' % (at, what))
@@ -25,12 +25,12 @@ class Fault(Exception):
 
 
 class Segment:
-    """A run of pages, of which so many as where[] has are described.
+    """A run of pages. Those in where[] are described.
 
-    flag[i] is how page i was written, where[i] the place in the stream
-    of its size[i] bytes; of a reference the place of the bytes that it
-    refers to, so that no reference is ever followed twice. Place 0, where
-    the first line is, stands for zeros.
+    flag[i] is the form of page i, where[i] the place of its size[i] bytes in
+    the stream. For a reference, this is the place of the bytes to which it
+    leads, so that no reference is followed twice. Place 0, where the first
+    line is, stands for zeros.
     """
 
     def __init__(self, base, length, pages, section):
@@ -41,11 +41,11 @@ class Segment:
         self.size = array.array('H')
 
     def room(self, i):
-        """How many bytes page i has to have: the last may be short."""
+        """Return the size that page i must have: the last may be short."""
         return KB if i < self.pages - 1 else (self.length - 1) % KB + 1
 
     def covers(self, address):
-        """Is address in one of the pages described so far?"""
+        """Return whether a page described so far contains address."""
         end = min(self.length, len(self.where) * KB)
         return self.base <= address < self.base + end
 
@@ -53,7 +53,7 @@ class Segment:
 class Process:
     def __init__(self):
         self.files = {}     # name: (place in the stream, length)
-        self.text = []      # segments, as they came
+        self.text = []      # segments, in order
         self.mem = []
 
 
@@ -67,7 +67,7 @@ class Reader:
     INDEX = b'linux index 1\n'  # begins the trailer, in a proc of process 0
 
     def __init__(self, stream, origin=0):
-        """Faults call the first byte of the stream by the number origin."""
+        """origin is the number of the first byte of the stream in errors."""
         self.input, self.origin = stream, origin
         self.size, self.pos = len(stream), 0
         self.procs = {}
@@ -79,7 +79,7 @@ class Reader:
         raise Fault(self.origin + at, what)
 
     def skip(self, n, what):
-        """Step over n bytes, and return where they begin."""
+        """Skip n bytes. Return the place of the first."""
         at = self.pos
         if n > self.size - at:
             self.fail(self.size, 'the input ends inside ' + what)
@@ -87,12 +87,12 @@ class Reader:
         return at
 
     def fits(self, at, n):
-        """The number at byte at says that n bytes follow."""
+        """Check that n bytes follow, as the number at byte at says."""
         if n > self.size - self.pos:
             self.fail(at, 'more than the rest of the input')
 
     def line(self, start, what):
-        """The rest of a line that began at start, without its newline."""
+        """Return the rest of a line that began at start, without newline."""
         end = self.input.find(b'\n', self.pos, start + self.LINE)
         if end < 0:
             if self.size - start >= self.LINE:
@@ -103,7 +103,7 @@ class Reader:
         return text
 
     def number(self):
-        """A number: 12 bytes, or as many more as its digits take."""
+        """Read a number: 12 bytes, or more if it has more digits."""
         start = self.pos
         end = start + 12
         while self.input[end - 1:end].isdigit():
@@ -153,11 +153,11 @@ class Reader:
             self.unknown(start, proc, name)
 
     def mark(self, start):
-        """A trailer, or a record that was one: no process has it."""
+        """Note a trailer, or a former one: it belongs to no process."""
         self.trailer = start if self.pos == self.size else None
 
     def head(self):
-        """The header line of a record."""
+        """Read the header line of a record."""
         start = self.pos
         pid = self.number()
         name = self.line(start, 'the header of a record')
@@ -198,7 +198,7 @@ class Reader:
         if pages == 0:
             return
         seg = Segment(base, length, pages, self.sections)
-        image.append(seg)       # at once: it may refer to itself
+        image.append(seg)       # now: it may refer to itself
         for i in range(pages):
             flag, where, size = self.page(seg.room(i))
             seg.flag += flag
@@ -206,7 +206,7 @@ class Reader:
             seg.size.append(size)
 
     def extent(self):
-        """The numbers that begin a segment, and how many pages that is."""
+        """Return the base, the length and the pages of a segment."""
         base = self.number()
         at = self.pos
         length = self.number()
@@ -218,7 +218,7 @@ class Reader:
         return base, length, pages
 
     def page(self, room):
-        """A page of so many bytes: its flag, its place, its size."""
+        """Read a page of room bytes. Return its flag, place and size."""
         start = self.skip(1, 'a segment')
         flag = self.input[start:start + 1]
         if flag == b'r':
@@ -235,11 +235,10 @@ class Reader:
         return self.number(), self.number()
 
     def find(self, start, flag, pid, offset, room):
-        """Follow a reference that stands at byte start for a page of room
-        bytes: the segment, and which of its pages.
+        """Follow the reference at byte start, for a page of room bytes.
+        Return the segment and the number of its page.
 
-        Among segments that overlap the one in front counts, as far as it
-        is described.
+        If segments overlap, the front one that describes the page counts.
         """
         proc = self.procs.get(pid)
         if not proc:
@@ -261,8 +260,8 @@ class Reader:
         return seg, i
 
     def front(self, image):
-        """The segments, those first that lie over the others: the last
-        section's, and in a section the first one."""
+        """Return the segments from front to back: later sections first, and
+        in a section earlier segments first."""
         return sorted(image, key=lambda seg: -seg.section)
 
     # What was read.
@@ -272,7 +271,7 @@ class Reader:
         return self.input[where:where + size] if where else ZEROS[:size]
 
     def dump(self):
-        """The lines of the listing."""
+        """Yield the lines of the listing."""
         yield b'header ' + self.header
         for pid, proc in self.procs.items():
             yield b'process %d' % pid
@@ -287,7 +286,7 @@ class Reader:
                     yield b'%s %x %d %08x' % (name, seg.base, seg.length, crc)
 
     def memory(self, pid, address, length):
-        """So many bytes of a process's memory, or None."""
+        """Return length bytes of a process's memory, or None."""
         picture, mapped = bytearray(length), bytearray(length)
         proc = self.procs.get(pid, Process())
         for seg in reversed(self.front(proc.mem)):

@@ -4,9 +4,9 @@
 usage: reader.t [-u]       (in TAP; prove runs it)
 
 Each case of good/ is read from a file and from a pipe, and gives its
-listing; each of odd/ gives the listing of the other reader, or, where its
-Linux record is malformed, an error; each of bad/ gives an error. Errors are
-in NAME.err, as snapls says them; -u writes anew those that there are.
+listing. Each of odd/ gives the listing of oracle.py, or an error if its Linux
+record is malformed. Each of bad/ gives an error. NAME.err has the message of
+snapls; -u updates these files.
 """
 
 import glob
@@ -45,7 +45,7 @@ def run(argv, data=None):
 
 
 def error(path, stream):
-    """What snapls says, from a file and from a pipe, and that it fails."""
+    """Return the message of snapls, which must fail for file and pipe."""
     file = run([SNAPLS, path])
     if file.returncode != 1:
         return b'exit status %d\n' % file.returncode

@@ -1,8 +1,7 @@
-"""The reader with an eye on the rules for writing.
+"""A reader that checks the rules for writing.
 
-Whatever our writer writes keeps them; a stream that does not may be
-valid all the same. They are there so that the readers of Plan 9 take the
-stream as it is, and so that it is not longer than it need be.
+Our writer keeps them; other valid streams may not. With them, the readers of
+Plan 9 accept the stream, and it is not longer than necessary.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ TOP = 1 << 64
 
 
 def harmless(name):
-    """Is name UTF-8 that controls no terminal?"""
+    """Return whether name is UTF-8 without terminal controls."""
     try:
         return not HARMFUL.search(name.decode())
     except UnicodeDecodeError:
@@ -32,7 +31,7 @@ class Checker(Reader):
     def __init__(self, stream, origin=0):
         super().__init__(stream, origin)
         self.breaches = set()
-        self.digests = set()        # of all full raw pages
+        self.digests = set()        # of all raw pages of full size
         self.threads = []           # (byte, process id of the process)
         self.pid, self.rank = None, -1
 
@@ -70,7 +69,7 @@ class Checker(Reader):
         return n
 
     def head(self):
-        """Records come process by process, and in order."""
+        """Records are grouped by process, and in order."""
         start = self.pos
         pid, name = super().head()
         if pid != self.pid:
@@ -81,7 +80,7 @@ class Checker(Reader):
             rank = self.ORDER.index(name)
             last = len(self.ORDER) - 1
             if name == b'proc' and self.rank == last:
-                rank = last + 1     # what was found missing on the way
+                rank = last + 1     # a list of missing memory
             if rank <= self.rank:
                 self.breach(start, quoted(name) + ' not in its place')
             self.rank = rank
@@ -121,8 +120,8 @@ class Checker(Reader):
         return super().page(room)
 
     def raw(self, seg, i, last):
-        """Is it right that this page was written raw? Yes, if it is the
-        first of its kind, or if a reference would end the section."""
+        """Check that this page had to be raw: it is the first with its
+        content, or a reference would end the section."""
         page = self.content(seg, i)
         start = seg.where[i] - 1
         if page == ZEROS[:len(page)]:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""salvage.t - check what snapcat -s saves of snapshots that were damaged
+"""salvage.t - check what snapcat -s saves of damaged snapshots
 
 usage: salvage.t            (in TAP; prove runs it)
 
-Plain and compressed, from files and pipes, with fixed seeds: what comes out
-is a snapshot, and each of its pages is that of the original, or is listed as
-missing, unless it was said that no sums tell.
+Plain and compressed, from files and pipes, with fixed seeds. The output is a
+snapshot. Each of its pages equals that of the original or is listed as
+missing, unless a warning says that checksums are missing.
 """
 
 import gzip
@@ -85,7 +85,7 @@ def damage(data, rng, what):
 
 
 def fault(done, whole, want):
-    """What is wrong with what was saved; None: nothing."""
+    """Return the error in the saved snapshot, or None."""
     out, err = done.stdout, done.stderr
     if done.returncode not in (0, 1) or (done.returncode == 1) == (not err):
         return 'status %d' % done.returncode
@@ -105,7 +105,7 @@ def fault(done, whole, want):
 
 
 def proc(files):
-    """The Linux record of process 7, and the header of its mem."""
+    """Return the Linux record of process 7, and the header of its mem."""
     body = b'linux amd64 1\n' + b''.join(
         b'%s\n%11d ' % (name, len(text)) + text for name, text in files)
     return (b'process snapshot 1 a@b amd64 2 "c"\n%11d proc\n%11d ' %
@@ -113,7 +113,7 @@ def proc(files):
 
 
 def top():
-    """A segment that ends at 2^64, and is cut in its third kilobyte."""
+    """Salvage a segment that ends at 2^64, cut in its third kilobyte."""
     data = proc([(b'maps', b'400000-401000 r-xp 00000000 00:00 0 \n'
                   b'fffffffffffff000-ffffffffffffffff rw-p 00000000 00:00 0 \n'
                   )]) + b'%11d ' % 2
@@ -127,7 +127,7 @@ def top():
 
 
 def invalid():
-    """Each of three processes but one has a Linux record that is invalid."""
+    """Salvage three processes, two of them with an invalid Linux record."""
     data = b'process snapshot 1 a@b amd64 2 "c"\n'
     for pid, rest in ((5, b'thread\n%11d x\n' % 2), (6, b'comm\n%11d c\n' % 2),
                       (7, b'comm\n%11d c\n' % 9)):
@@ -144,7 +144,7 @@ def invalid():
 
 
 def claims(n):
-    """Seconds to save what lists n ranges as missing, between n mappings."""
+    """Return the seconds to salvage n mappings and n missing ranges."""
     each = range(0, n * 8192, 8192)
     data = proc([
         (b'maps', b''.join(b'%x-%x rw-p 00000000 00:00 0 \n' %
@@ -185,12 +185,12 @@ def main():
                                             name, 'pipe' if pipe else 'file'))
                 for line in bad:
                     print('# ' + line)
-    # what is less than some ticks of the kernel's clock is not measured
+    # a few ticks of the kernel's clock cannot be measured
     few, many = max(claims(12000), 0.02), claims(96000)
-    for good, name in ((top(), 'a segment that ends at 2^64 is cut'),
-                       (invalid(), 'a Linux record that is invalid is lost'),
-                       (many < 24 * few, 'eight times as much missing takes '
-                        'some eight times as long: %.3f, %.3f' % (few, many))):
+    for good, name in ((top(), 'a cut segment that ends at 2^64 is salvaged'),
+                       (invalid(), 'only invalid Linux records are lost'),
+                       (many < 24 * few, 'the time is linear in the number '
+                        'of missing ranges: %.3f, %.3f' % (few, many))):
         count += 1
         print('%sok %d - %s' % ('' if good else 'not ', count, name))
     print('1..%d' % count)

@@ -3,18 +3,18 @@
 
 usage: selftest.t       (in TAP; prove runs it)
 
-A case is a text for snapasm.py. Its first line tells what there is to it.
+A case is a text for snapasm.py. Its first line describes it.
 
-good/   Valid streams; NAME.want is the listing. If the first line begins
-	with "-c:", oracle.py -c has nothing to say, otherwise it has. If
-	there is NAME.mem, its first line has the arguments of -x, and
-	assembled it is what -x writes.
-odd/    Valid streams which our writer must not write: "byte N:" is where
-	oracle.py -c finds the one breach of the rules.
-bad/    Malformed streams: "byte N:" is where the fault lies.
+good/   Valid streams; NAME.want is the listing. oracle.py -c accepts it if
+	and only if the first line begins with "-c:". The first line of
+	NAME.mem, if that exists, has the arguments of -x. Assembled, it is
+	the output of -x.
+odd/    Valid streams that our writer must not write: "byte N:" is the place
+	of the only breach that oracle.py -c finds.
+bad/    Malformed streams: "byte N:" is the place of the fault.
 
-NAME.plan9 is what the readers of Plan 9 make of the stream where it is
-not the same: a listing, or the word "refused". Where they differ, it is
+NAME.plan9 has the result of the readers of Plan 9 if it differs: a
+listing, or the word "refused". If the two differ from each other, there are
 NAME.bell and NAME.9front.
 """
 
@@ -47,7 +47,7 @@ class Case:
         self.snap = assemble(self.text, path)
 
     def file(self, *suffixes):
-        """What the first of these files has that there is, or None."""
+        """Return the contents of the first file that exists, or None."""
         for suffix in suffixes:
             if os.path.exists(self.path + suffix):
                 return contents(self.path + suffix)
@@ -92,7 +92,7 @@ def bad(case):
 
 
 def theirs(case):
-    """Do the readers of Plan 9 what they are said to do?"""
+    """Check the results of the readers of Plan 9."""
     for reader, suffix in (plan9.Bell, '.bell'), (plan9.Nine, '.9front'):
         want = case.file(suffix, '.plan9', '.want') or b'refused\n'
         if listing(reader, case.snap) != want:
@@ -152,7 +152,7 @@ def programs():
 
 
 def tests():
-    """What to call the test, what to do, and with what."""
+    """Yield the name of a test, its function, and the argument."""
     for check in good, odd, bad:
         paths = glob.glob(os.path.join(HERE, check.__name__, '*.s'))
         for case in map(Case, sorted(paths)):

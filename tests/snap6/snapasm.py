@@ -3,36 +3,36 @@
 
 usage: snapasm.py [case.s] > case.snap
 
-It knows how the parts of a snap(6) stream are spelled and nothing of
-what they mean, so it makes wrong streams as readily as right ones.
-One directive a line; # starts a comment, within a line too.
+It knows the syntax of the parts of a snap(6) stream, not their meaning, and
+makes malformed streams as well as valid ones. A line has one directive.
+A comment begins with # anywhere in a line.
 
 	"text" ...              these bytes
 	bytes BYTES             these bytes
-	justify left|right      how number fields are written from here
-	left N, right N         a number field, justified so this once
+	justify left|right      justification of the following number fields
+	left N, right N         one number field with this justification
 	number N                a number field
-	field WIDTH DIGITS      DIGITS as they stand, blank-padded to WIDTH
-	                        columns (to -WIDTH: on the right), a blank
+	field WIDTH DIGITS      DIGITS unchanged, blank-padded to WIDTH
+	                        columns (-WIDTH: on the right), a blank
 	record PID TYPE         the header line of a record
 	data BYTES              the number of bytes, then the bytes
-	data {                  the same, of all that the lines make
-	}                       down to this one; may be nested
+	data {                  the same with the output of the lines
+	}                       up to this one; may be nested
 	segment BASE LEN        the two numbers that begin a segment
 	r BYTES                 a raw page
 	z [COUNT]               COUNT pages of zeros, 1 unless given
-	m PID OFFSET            a page that is the same as one in memory
-	t PID OFFSET            a page that is the same as one in a text
-	trailer                 the trailer of what precedes it
+	m PID OFFSET            a reference to a page in memory
+	t PID OFFSET            a reference to a page in a text
+	trailer                 the trailer of the preceding stream
 
 BYTES are strings in double quotes with the escapes of C, "x"*N being N
 times "x"; or SEED [LEN], a word of at most nine characters and a length
-(1024 unless given): lines of 16 bytes that tell the seed and where in
-the pattern they stand, cut at LEN.
+(1024 unless given): lines of 16 bytes with the seed and their place in
+the pattern, cut at LEN.
 
 N is decimal, or hexadecimal after 0x, of any size. A number field is 11
-columns and a blank, and wider if the number is; right-justified unless
-told otherwise.
+columns and a blank, or wider if the number is. It is right-justified by
+default.
 """
 
 import re
@@ -43,7 +43,7 @@ END = re.compile(r'\s*(#.*)?$')
 
 
 def split(line):
-    """The words of a line; a string keeps its quotes, to be told apart."""
+    """Return the words of a line. Strings keep their quotes."""
     words, at = [], 0
     while not END.match(line, at):
         token = TOKEN.match(line, at)
@@ -125,7 +125,7 @@ class Assembler:
 
 
 def assemble(text, name='stdin'):
-    """The stream that the text describes."""
+    """Return the stream that the text describes."""
     snap = Assembler()
     for number, line in enumerate(text.splitlines(), 1):
         try:

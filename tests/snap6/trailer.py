@@ -3,8 +3,8 @@
 
 usage: trailer.py [-s] snapshot-without-one > trailer
 
-With -s, the sums alone, without an index. It knows what man6/snap.6 tells
-of trailers and shares no line with the library.
+With -s, write checksums only, without an index. It follows man6/snap.6 and
+shares no code with the library.
 """
 
 import struct
@@ -34,12 +34,12 @@ def difference(n, last):
 
 
 class Index(Reader):
-    """Reads a stream and notes what is in it, in the words of an index."""
+    """Read a stream and note its contents in the form of an index."""
 
     def read(self):
         self.records, self.index = 0, b''
         self.pid = 0
-        self.raw = {}               # place in the stream: which raw page
+        self.raw = {}               # place in the stream: raw page
         self.same = 0
         return super().read()
 
@@ -108,7 +108,7 @@ def named(name, data):
 
 
 def seal(files):
-    """The trailer that has these files, and the file "end" behind them."""
+    """Return the trailer with these files, followed by the file "end"."""
     files = b'linux index 1\n' + files + b'end\n%11d ' % 24
     out = b'%11d proc\n%11d ' % (0, len(files) + 24) + files
     out += struct.pack('<Q', len(out) + 24)
@@ -116,8 +116,8 @@ def seal(files):
 
 
 def write(stream, index=True, records=0):
-    """The trailer of a stream that ends where it begins. It counts so many
-    records more than there are."""
+    """Return the trailer of stream. It counts this number of records more
+    than there are."""
     stream = bytes(stream)
     read = Index(stream).read()
     sums = [xxh3(stream[at:at + MB]) for at in range(0, len(stream), MB)]

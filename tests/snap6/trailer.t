@@ -3,11 +3,10 @@
 
 usage: trailer.t [-u]       (in TAP; prove runs it)
 
-Each clean case of good/ (-c: in its first line) that snapcat writes again
-gets the trailer that trailer.py writes. That of a snapshot that is long
-enough to have an index is in trailer.hex, too; -u writes it anew, with
-trailer.py. Then what snapls -c and snapcat say of snapshots that are
-damaged, and of several.
+When snapcat copies a clean case of good/ (-c: in its first line), it writes
+the same trailer as trailer.py. trailer.hex has the trailer of a snapshot
+that is long enough for an index; -u updates it with trailer.py. Then the
+output of snapls -c and snapcat for damaged snapshots, and for several ones.
 """
 
 import glob
@@ -31,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, '..', '..', os.environ.get('BUILD', 'build'))
 GOLDEN = os.path.join(HERE, 'trailer.hex')
 MB = 1 << 20
-OTHERWISE = 'first-line-nul', 'top-again', 'pid-0'    # as we write them
+OTHERWISE = 'first-line-nul', 'top-again', 'pid-0'    # not copied as they are
 
 count = 0
 
@@ -60,7 +59,7 @@ def hexdump(data):
 
 
 def clean_cases():
-    """What we would write ourselves comes back with a trailer behind it."""
+    """A stream that we could have written is copied, with a trailer."""
     for path in sorted(glob.glob(os.path.join(HERE, 'good', '*.s'))):
         with open(path, encoding='utf-8') as file:
             text = file.read()
@@ -71,13 +70,13 @@ def clean_cases():
             continue
         out, err, _ = run('snapcat', '-', data=snap)
         ok(out == snap + trailer.write(snap),
-           'good/%s: its trailer' % name,
+           'good/%s: the trailer is right' % name,
            out[len(snap):], trailer.write(snap), err)
 
 
 def big(odd):
-    """More than a megabyte: text, zeros, references near and far, short
-    pages, a thread; an unknown record, which is not for Plan 9."""
+    """Make a snapshot of more than a megabyte with text, zeros, references,
+    short pages and a thread. If ODD, add a record unknown to Plan 9."""
     lines = ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"']
     add = lines.append
 
@@ -109,7 +108,7 @@ def big(odd):
 
 
 def mapped():
-    """A process with mappings, and memory of the first and the last."""
+    """Make a process with memory for its first and last mapping."""
     maps = ''.join('0000%x000-0000%x000 rw-p 00000000 00:00 0 \\n' % m
                    for m in ((2, 3), (3, 5), (6, 7), (8, 9)))
     return assemble('\n'.join([
@@ -124,7 +123,7 @@ def mapped():
 def golden(update):
     snap = big(True)
     data = random.Random(605).randbytes(99999)
-    ok(xxh3.slow(data) == xxh3.xxh3(data), 'XXH3 as libxxhash has it')
+    ok(xxh3.slow(data) == xxh3.xxh3(data), 'xxh3.py agrees with libxxhash')
     want = hexdump(trailer.write(snap))
     if update:
         with open(GOLDEN, 'w', encoding='ascii') as file:
@@ -132,33 +131,33 @@ def golden(update):
     with open(GOLDEN, encoding='ascii') as file:
         ok(file.read() == want, 'trailer.py writes trailer.hex')
     out, err, _ = run('snapcat', '-', data=snap)
-    ok(out[:len(snap)] == snap, 'snapcat writes the rest as it is', err)
-    ok(hexdump(out[len(snap):]) == want, 'its trailer is trailer.hex',
+    ok(out[:len(snap)] == snap, 'snapcat copies what precedes it', err)
+    ok(hexdump(out[len(snap):]) == want, 'snapcat writes trailer.hex',
        hexdump(out[len(snap):]))
     out, _, _ = run('snapcat', '-', data=big(False))
-    ok(not Checker(out).read().breaches, 'the oracle agrees',
+    ok(not Checker(out).read().breaches, 'oracle.py accepts the output',
        Checker(out).read().breaches)
     for reader in plan9.Bell, plan9.Nine:
         proc = reader(out).read().procs[0]
         ok(not proc.text and not proc.mem and list(proc.files) == [b'proc'],
-           'on Plan 9, a process without memory')
+           'Plan 9 reads the trailer as a process without memory')
     return out
 
 
 def nottrailers(snap, file, out):
-    """What was a trailer: the rest is read, and -c says so in one line."""
+    """An invalid trailer: the rest is read, and -c reports it in one line."""
     at = Reader(snap).read().trailer
     other = big(False)
     bad = bytearray(snap)
     bad[-12] ^= 1
     for data, why, want, name in (
             (snap + other[other.index(b'\n') + 1:], 'records follow it', 0,
-                'records behind the trailer'),
+                'records after the trailer'),
             (snap[:at] + snap[at:].replace(b'          0 proc\n',
                 b'0           proc\n'), 'another program has rewritten it',
-                0, 'a trailer that was written anew'),
+                0, 'a rewritten trailer'),
             (bytes(bad), 'its checksum does not match its bytes', 1,
-                'a trailer that is damaged')):
+                'a damaged trailer')):
         with open(file, 'wb') as f:
             f.write(data)
         done = run('snapls', '-c', file)
@@ -166,15 +165,15 @@ def nottrailers(snap, file, out):
            'checksums (use snapcat to add new '
            'ones)\n' % (file, at, why), want),
            'snapls -c: ' + name, done[1:])
-        ok(run('snapls', file)[1:] == ('', 0), 'snapls: it is read')
+        ok(run('snapls', file)[1:] == ('', 0), 'snapls reads it')
         ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and
-           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat mends it')
+           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat repairs it')
         ok(run('snapcat', '-s', '-o', out, file)[2] == want and
-           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat -s, too')
+           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat -s repairs it')
 
 
 def ninefront(out):
-    """That 9front takes 16 segments, and no more."""
+    """Check the warning of more than 16 segments, 9front's limit."""
     for name, want in ('sixteen', []), ('seventeen', [
             "snapcat: 9front's snapfs cannot read the snapshot: it accepts at "
             "most 16 memory segments per process, and 1 process has more, up "
@@ -186,11 +185,11 @@ def ninefront(out):
         ok(status == 0 and err.splitlines()[1:] == want,
            'snapcat -v: %s segments' % name, err)
         _, err, status = run('snapcat', '-o', out, '-', data=snap)
-        ok(not err, 'without -v, nothing', err)
+        ok(not err, 'without -v there is no warning', err)
 
 
 def commands(snap, tmp):
-    """What snapls and snapcat say."""
+    """Check the output of snapls and snapcat."""
     file = os.path.join(tmp, 'snap')
     out = os.path.join(tmp, 'out')
 
@@ -205,11 +204,11 @@ def commands(snap, tmp):
     put(snap)
     index, _, _ = run('snapls', '-lv', file)
     scan, _, _ = run('snapls', '-lv', data=snap)
-    ok(index == scan, 'snapls: by the index as by a scan', index, scan)
+    ok(index == scan, 'snapls: index and scan agree', index, scan)
     ok(b'0 proc\n' in index and b'\n         0 ' not in
        index.split(b'RECORD')[1].split(b'PID')[1],
-       'snapls -v: the trailer is a record and no process', index)
-    ok(run('snapls', '-c', file)[1:] == ('', 0), 'snapls -c: all is well')
+       'snapls -v: the trailer is a record, not a process', index)
+    ok(run('snapls', '-c', file)[1:] == ('', 0), 'snapls -c accepts it')
     body = snap[:Reader(snap).read().trailer]
     put(body)
     ok(run('snapls', '-c', file)[1:] ==
@@ -218,46 +217,46 @@ def commands(snap, tmp):
     bad = bytearray(snap)
     bad[MB + 5000] ^= 1
     put(bad)
-    ok(run('snapls', file)[2] == 0, 'snapls: pages are not looked at')
+    ok(run('snapls', file)[2] == 0, 'snapls does not check pages')
     _, err, status = run('snapls', '-c', file)
     ok(status == 1 and 'megabyte 1 (from byte 1048576) is damaged' in err and
        'process 12: lost with megabyte 1: ' in err and ' of mem ' in err,
-       'snapls -c: names the megabyte and what lies in it', err)
+       'snapls -c names the damaged megabyte and its content', err)
     _, err, status = run('snapls', data=bytes(bad))
     ok(status == 1 and 'byte 1048576: megabyte 1 is damaged' in err,
-       'snapls < pipe: names the megabyte', err)
+       'snapls < pipe names the damaged megabyte', err)
     put(body[:900] + b'?' + body[901:700000])
     _, err, status = run('snapls', '-c', file)
     ok(status == 1 and len(set(err.splitlines())) == len(err.splitlines()),
-       'snapls -c: says nothing twice', err)
+       'snapls -c prints each message once', err)
     put(bad)
     _, err, status = run('snapcat', '-s', '-o', out, file)
-    ok(status == 1 and 'megabyte 1 ' in err, 'snapcat -s: says what is lost',
+    ok(status == 1 and 'megabyte 1 ' in err, 'snapcat -s reports lost data',
        err)
-    ok(run('snapls', '-c', out)[1:] == ('', 0), 'and writes what is whole')
-    ok(b' damaged\n' in get(), 'and lists the rest as missing')
+    ok(run('snapls', '-c', out)[1:] == ('', 0), 'it writes a valid snapshot')
+    ok(b' damaged\n' in get(), 'it lists the rest as missing')
 
     whole = get()
     ok(run('snapcat', '-s', '-', data=bytes(bad))[0] == whole,
-       'snapcat -s < pipe: just that')
+       'snapcat -s < pipe writes the same')
     packed = gzip.compress(bytes(bad), 1)
     ok(run('snapcat', '-s', '-', data=packed)[0] == whole,
-       "snapcat -s, of another's gzip: just that")
+       "snapcat -s writes the same for another program's gzip")
     put(bad[:MB + 20000] + bad[MB + 21000:])
     _, err, status = run('snapcat', '-s', '-o', out, file)
     ok(status == 1 and 'megabyte 1 ' in err and 'megabyte 0' not in err and
-       get() == whole, 'snapcat -s: bytes have gone', err)
+       get() == whole, 'snapcat -s writes the same if bytes were removed', err)
 
     put(snap[:600000])
-    ok(run('snapls', file)[2] == 1, 'snapls: a cut snapshot')
+    ok(run('snapls', file)[2] == 1, 'snapls refuses a cut snapshot')
     _, err, status = run('snapcat', '-s', '-o', out, file)
-    ok(status == 1 and 'lost: mem from ' in err, 'snapcat -s: cut', err)
+    ok(status == 1 and 'lost: mem from ' in err, 'a cut is reported', err)
     ok(run('snapls', '-c', out)[1:] == ('', 0) and
-       not Checker(get()).read().breaches, 'and writes what is whole')
+       not Checker(get()).read().breaches, 'it writes a valid snapshot')
     whole = Reader(body).read().memory(10, 0x100000, 100 * 1024)
     ok(whole is not None and
        Reader(get()).read().memory(10, 0x100000, 100 * 1024) == whole,
-       'with the pages before the cut')
+       'it has the pages before the cut')
 
     put(mapped()[:-24 - 4 * 1025 - 500])    # in the first segment
     _, err, status = run('snapcat', '-s', '-o', out, file)
@@ -265,14 +264,14 @@ def commands(snap, tmp):
     ok(status == 1 and get()[at:at + size].partition(b'missing\n')[2][12:] ==
        b'2400-2800 damaged\n2800-3000 damaged\n3000-4000 file\n'
        b'4000-5000 damaged\n6000-7000 damaged\n8000-9000 damaged\n',
-       'what is mapped behind a cut is missing, too', err,
+       'memory mapped after a cut is missing', err,
        get()[at:at + size])
     _, err, status = run('snapls', data=snap + b'y\n' * 50000)
     ok(status == 1 and 'byte %d: record header' % len(snap) in err,
-       'something else behind the trailer', err)
+       'other data after the trailer is an error', err)
     _, err, status = run('snapls', data=snap + snap)
     ok(status == 1 and 'byte %d: another snapshot begins here; merge them '
-       'with snapcat' % len(snap) in err, 'another snapshot behind it', err)
+       'with snapcat' % len(snap) in err, 'two snapshots are an error', err)
     empty = bytes(assemble('\n'.join(
         ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"', 'record 7 mem',
          'number 2', 'segment 0 0', 'segment 0x400000 307200'] +
@@ -282,28 +281,28 @@ def commands(snap, tmp):
     _, err, status = run('snapls', '-c', file)
     ok(b'index\n' in empty and (err, status) == ('', 0) and
        run('snapls', '-c', '-', data=empty)[1:] == ('', 0),
-       'an index that lists an empty segment', err)
+       'an index may list an empty segment', err)
     nottrailers(snap, file, out)
     ninefront(out)
 
     put(snap)
     ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and get() == snap,
-       'snapcat: one is as it was')
+       'snapcat copies one snapshot unchanged')
     _, err, status = run('snapcat', '-o', out, file, file)
     both = get()
-    ok((err, status) == ('', 0), 'snapcat: two', err)
+    ok((err, status) == ('', 0), 'snapcat merges two snapshots', err)
     read = Checker(both).read()
-    ok(not read.breaches, 'keep the rules', read.breaches)
+    ok(not read.breaches, 'the result keeps the rules', read.breaches)
     ok(list(read.procs) == [10, 11, 12, 13, 14, 15],
        'each process has its own number', list(read.procs))
-    ok(len(both) < len(snap) + 200000, 'and they share their pages')
+    ok(len(both) < len(snap) + 200000, 'the processes share pages')
     at, size = read.procs[14].files[b'proc']
     ok(both[at:at + size] == b'linux amd64 1\nthread\n          3 13\n'
        b'origin\n         21 11 1 a@b amd64 2 "c"\npart\n          2 1\n',
-       'a thread has its process, and tells where it is from',
+       'a thread refers to its process and its origin',
        both[at:at + size])
     ok(run('snapcat', '-x', file)[2] == 2,
-       'wrong usage')
+       'wrong usage is an error')
     ok(run('snapcat', '-o', out, '/nowhere')[2] == 1, 'no such file')
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""unsnap - read a snapshot by the manual page, and print what it has
+"""unsnap - read a snapshot by the manual page, and print its contents
 
 It was written from snap(6) alone, by an author who had not seen the library or
 the other programs here. It reads a stream from its beginning to its end, and
@@ -112,7 +112,7 @@ class Process:
 
 
 class Snapshot:
-    """A stream that is read from its beginning to its end."""
+    """A stream, read from its beginning to its end."""
 
     def __init__(self, raw):
         self.data, self.fault = expand(raw)
@@ -198,7 +198,7 @@ class Snapshot:
         return self.processes.setdefault(pid, Process(pid))
 
     def is_trailer(self, pid, kind, body):
-        """Is this record a trailer, or was it one?"""
+        """Return whether this record is a trailer, or was one."""
         return (pid == 0 and kind == b'proc'
                 and self.data.startswith(INDEX, body))
 
@@ -269,7 +269,7 @@ class Snapshot:
             raise Bad(start, 'the beginning of the trailer')
 
     def matches(self, start, body, end):
-        """Is it a trailer of the stream before it?"""
+        """Return whether it is a trailer of the stream before it."""
         try:
             files = archive(self.data[body:end])
         except Bad:
@@ -400,7 +400,7 @@ def show_process(stream, process):
 
 
 def show(raw):
-    """Return what the stream in RAW has."""
+    """Return the contents of the stream in RAW."""
     snap, fault = Snapshot(raw), None
     try:
         snap.read()

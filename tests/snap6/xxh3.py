@@ -1,7 +1,7 @@
-"""XXH3, 64 bits, seed 0, as its specification has it: slow, but short.
+"""XXH3, 64 bits, seed 0, by its specification: slow, but short.
 
-Of what is long, libxxhash makes it a thousand times as fast, where it is;
-trailer.t compares the two.
+For long data, libxxhash is used if it is installed, which is a thousand times
+as fast. trailer.t compares the two.
 """
 
 import ctypes
@@ -51,7 +51,7 @@ def rotl(h, n):
 
 
 def short(data):
-    """At most 16 bytes."""
+    """Return the hash of at most 16 bytes."""
     n = len(data)
     if n == 0:
         return avalanche64(word(SECRET, 56) ^ word(SECRET, 64))
@@ -78,7 +78,7 @@ def mix(data, at, key):
 
 
 def middle(data):
-    """17 to 240 bytes."""
+    """Return the hash of 17 to 240 bytes."""
     n = len(data)
     h = n * P64[0]
     if n <= 128:
@@ -119,7 +119,7 @@ def long(data):
 
 
 def library():
-    """The function of libxxhash, or None."""
+    """Return the function of libxxhash, or None."""
     try:
         function = ctypes.CDLL('libxxhash.so.0').XXH3_64bits
     except OSError:
