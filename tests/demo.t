@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demonstration prints few lines, and fails where one of its steps does.
+# tests/demo prints few lines, and fails if one of its steps fails.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -8,9 +8,9 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 n=0
-apart=		# what the demonstration is run with
+apart=		# the command that runs the demonstration
 
-# demo PROGRAM SCRIPT: its status, with a script in place of a program
+# demo PROGRAM SCRIPT: run the demonstration with SCRIPT in place of PROGRAM
 demo() {
 	rm -rf "${dir:?}/bin"
 	mkdir "$dir/bin"
@@ -36,37 +36,37 @@ ok() {
 }
 
 demo snap "exec '$build/snap' \"\$@\""
-ok $? 'it shows what is in a snapshot'
+ok $? 'all steps succeed'
 [ "$(wc -l <"$dir/out")" -le 60 ]
-ok $? 'in at most 60 lines'
+ok $? 'it prints at most 60 lines'
 ! grep -q "$(printf '\033')" "$dir/out"
-ok $? 'without escape sequences in a file'
+ok $? 'it prints no escape sequences to a file'
 demo snap 'exit 1'
-ok $((! $?)) 'no snapshot is taken'
+ok $((! $?)) 'it fails if snap fails'
 demo snap "'$build/snap' \"\$@\"; for p; do :; done; kill -STOP \"\$p\""
-ok $((! $?)) 'a process does not run afterwards'
+ok $((! $?)) 'it fails if a process is left stopped'
 demo snapls 'exit 1'
-ok $((! $?)) 'snapls fails'
+ok $((! $?)) 'it fails if snapls fails'
 for p in snapstack snapfs snapdiff; do
 	if [ ! -x "$build/$p" ] || { [ "$p" = snapfs ] && [ ! -w /dev/fuse ]; }
 	then
 		n=$((n + 1))
-		echo "ok $n - $p fails # SKIP it cannot run"
+		echo "ok $n - it fails if $p fails # SKIP it cannot run"
 		continue
 	fi
 	demo "$p" 'exit 2'
-	ok $((! $?)) "$p fails"
+	ok $((! $?)) "it fails if $p fails"
 done
 
-# in a pid namespace of its own, where the numbers of what was killed stay free
+# a new pid namespace, where no other process takes the pids of killed ones
 if [ -x "$build/criu/criu" ] && [ "$(id -u)" -eq 0 ] &&
     "$build/criu/criu" check >/dev/null 2>&1; then
 	apart='unshare --fork --pid --mount --mount-proc --kill-child'
 	demo criu "exec '$build/criu/criu' \"\$@\"" &&
 	    [ -z "$(tail -n 1 "$dir/out" | tr -d '0-9')" ]
-	ok $? 'the count goes on where it stood'
+	ok $? 'the restored process counts on from its last number'
 else
 	n=$((n + 1))
-	echo "ok $n - the count goes on where it stood # SKIP no criu"
+	echo "ok $n - the restored process counts on # SKIP no criu"
 fi
 echo "1..$n"

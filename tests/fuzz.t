@@ -1,5 +1,5 @@
 #!/bin/sh
-# What fuzzers found stays found: replay the corpora.
+# Run the fuzz targets on the corpora, inputs that once failed.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

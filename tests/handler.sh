@@ -1,12 +1,12 @@
-# What tests share that set kernel.core_pattern (core(5)), which is the whole
-# machine's: sourced behind tap.sh by who is to skip where it may not be set.
+# Functions for tests that set kernel.core_pattern (core(5)), a setting of the
+# whole machine.  Sourced after tap.sh.  Where it may not be set, tests skip.
 # shellcheck shell=bash disable=SC2034,SC2154 # for those that source it
 
 proc=/proc/sys/kernel
 was=$(cat "$proc/core_pattern")
 waslimit=$(cat "$proc/core_pipe_limit")
 
-# handler_lacks: print why it may not be set; nothing if it may
+# handler_lacks: print why core_pattern may not be set; nothing if it may
 handler_lacks() {
 	local d
 
@@ -21,7 +21,7 @@ handler_lacks() {
 		echo "core_pattern is not ours to set"
 		return
 	fi
-	# the kernel runs a handler where kthreadd is
+	# the kernel runs a handler in the namespaces of kthreadd
 	for d in "$tmp" "$BUILD"; do
 		if [ "$(cat /proc/2/comm 2>/dev/null)" != kthreadd ] ||
 		    ! [ "$d" -ef "/proc/2/root$d" ]; then
@@ -32,9 +32,9 @@ handler_lacks() {
 	done
 }
 
-# handler_begin: end this test here where it may not be set; else put back what
-# was there, however this test ends.  The process that waits for that is in a
-# session of its own: tests/one kills the group of the test.
+# handler_begin: skip the file where core_pattern may not be set.  Else restore
+# it when this test ends, however it ends: a process in its own session waits
+# for that, because tests/one kills the process group of the test.
 handler_begin() {
 	local why
 
@@ -53,10 +53,10 @@ handler_begin() {
 	    </dev/null >/dev/null 2>&1 3>&- &
 	disown
 	trap 'put_back; cleanup' EXIT
-	ulimit -c unlimited	# snapcrash keeps nothing where it is 0
+	ulimit -c unlimited	# snapcrash keeps no snapshot if it is 0
 }
 
-# put_back: unless the next test has set it since
+# put_back: restore the settings, unless another test has set them since
 put_back() {
 	if grep -qF "$tmp/" "$proc/core_pattern"; then
 		echo "$was" >"$proc/core_pattern"
@@ -65,8 +65,8 @@ put_back() {
 }
 export -f put_back
 
-# For snapcrash, which writes what is elsewhere for this test alone; its
-# configuration is $conf, and the snapshots are below $store.
+# snapcrash_begin: create folders for snapcrash; $conf is its configuration
+# file, and its snapshots are below $store
 snapcrash_begin() {
 	on_disk
 	chmod 711 "$disk"
@@ -76,14 +76,15 @@ snapcrash_begin() {
 	mkdir -p /etc/sysctl.d
 }
 
-# config LINE ...
+# config LINE ...: write the configuration file
 config() {
 	printf '%s\n' "directory $store" "keep-free 0" "$@" >"$conf"
 }
 
-# crash WORD ...: run it; $rc, $err, and in $tmp/out what it prints; where there
-# is a file $tmp/pattern, that is core_pattern, for the kernel lets nobody in
-# another mount namespace set that to a socket; likewise $tmp/run is /run
+# crash ARG ...: run snapcrash with folders of this test; sets $rc and $err, and
+# writes its output to $tmp/out.  If the file $tmp/pattern exists, it replaces
+# core_pattern: in another mount namespace the kernel does not let a process set
+# that to a socket.  If $tmp/run exists, it replaces /run.
 crash() {
 	unshare -m sh -c "mount --bind '$tmp/lib' /var/lib &&
 	    { [ ! -e '$tmp/pattern' ] ||
@@ -97,7 +98,7 @@ crash() {
 	err=$(cat "$tmp/err")
 }
 
-# handle: have the kernel run it, which is not installed
+# handle: make snapcrash the core handler without installing it
 handle() {
 	mkdir "$store"
 	echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" \
@@ -105,12 +106,12 @@ handle() {
 	echo 4 >"$proc/core_pipe_limit"
 }
 
-# taken NAME N: so many snapshots of a program are there
+# taken NAME N: there are at least N snapshots of the program NAME
 taken() {
 	[ "$(find "$store" -name "$1.*.snap.gz" | wc -l)" -ge "$2" ]
 }
 
-# whole FILE: a snapshot among those is; what is in it is in $tmp/out
+# whole FILE: this snapshot below $store is complete; lists it in $tmp/out
 whole() {
 	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
 }
@@ -124,12 +125,12 @@ except OSError as e:
     sys.exit(e.errno == errno.EOPNOTSUPP)' "$store"
 }
 
-# readable: the user whose it is may read $id
+# readable: the user of the crashed process may read the snapshot $id
 readable() {
 	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
 }
 
-# falls COMMAND ...: a target that crashes, and is taken: $id
+# falls COMMAND ...: run a target that crashes; sets $id, its snapshot
 falls() {
 	target "$@"
 	printf f >&"${ask_fd[$pid]}"
@@ -138,13 +139,13 @@ falls() {
 	id=$(cd "$store" && echo "fall.$pid."*)
 }
 
-# none_runs: of the handlers that the kernel starts
+# none_runs: no handler that the kernel started runs
 none_runs() {
 	! pgrep -f "snapcrash -c$conf take" >/dev/null
 }
 
-# as_worker FILE: have a process of our own that has locked this file, as who is
-# at work has: $worker
+# as_worker FILE: start a process that locks FILE as a working snapcrash does;
+# sets $worker
 as_worker() {
 	(
 		exec 8>>"$1"
@@ -154,7 +155,8 @@ as_worker() {
 	until_true is_held "$1"
 }
 
-# fall_at_once N: so many crash at once, and are taken, or not: $pids
+# fall_at_once N: run N targets that crash at once, and wait until no handler
+# runs; sets $pids
 fall_at_once() {
 	local i p
 
@@ -172,8 +174,8 @@ fall_at_once() {
 	until_true none_runs
 }
 
-# is_held FILE: somebody has locked it (flock(2)); to try to lock it would be in
-# the way of who wants it
+# is_held FILE: a process has locked it (flock(2)).  An attempt to lock it could
+# make another process fail to lock it.
 is_held() {
 	grep -q "FLOCK.*:$(stat -c %i "$1" 2>/dev/null || echo none) " \
 	    /proc/locks

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 """Print the table of keys in snap-linux(6), made from the tables of the programs
-that read the keys; with the argument "types", the types of files that may have
-each key. tests/lists.t compares both with the page."""
+that read the keys.  With the argument "types", print the types of files that
+may have each key.  tests/lists.t compares both with the page."""
 import os
 import re
 import sys
 
 os.chdir(os.path.join(os.path.dirname(__file__), '..'))
 
-SINCE = {}              # version of a key that is newer than snap 0.1
+SINCE = {}              # keys newer than snap 0.1, and their versions
 TYPES = {'ANY': 'all', 'NAMED': 'files with a name', 'SOCKETS': 'sockets',
          'OPTIONED': 'inet, netlink, packet',
          'QUEUED': 'tty, inotify, fanotify, inet, netlink'}
-# forms of the lines that a function parses
+# the forms of keys that a function parses
 PARSED = {'makekey_path': 'b', 'makekey_local': 'wd', 'makekey_remote': 'wd',
           'makekey_icmp': 'x+'}
 
 
 def table(path, begin):
-    """The text of the array that begins with a line."""
+    """Return the text of the array whose definition starts with begin."""
     with open(path) as f:
         return re.search(re.escape(begin) + r'[^\n]*\[\] = \{(.*?)\};',
                          f.read(), re.S).group(1)
@@ -34,7 +34,7 @@ def types(mask):
 
 
 def keys():
-    """Key: form, types, repeated."""
+    """Return a dictionary of keys: form, types, and whether it is repeated."""
     found = {'type': ('w', 'all', False), 'mtime': ('i', 'all', False)}
     once, repeated, rest = table('fmt/criu/facts/keys.c', '\n} keys') \
         .split('\n\n')

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A letter means one thing in all programs: what its long name says.
+# Each letter stands for the same long option in all programs, with exceptions.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-# The letters, each with its long name: a new option takes one of these, if it is
-# the same thing, or a letter that is free, or none.
+# The letters and their long names.  A new option takes one of these letters if
+# it means the same, or a free letter, or none.
 cat >"$tmp/letters" <<'END'
 1 last
 @ moment
@@ -39,9 +39,9 @@ x exclude
 z compress
 END
 
-# Programs where a letter means something else, as their users know it from
-# pmap(1), grep(1) and mount(8), in tables from lsblk(8) (-n, -o), or from before
-# there was one table: no new ones.
+# Letters that mean something else in a program: as in pmap(1), grep(1),
+# mount(8) or lsblk(8) (-n and -o of tables), or older than this table.  Add no
+# others.
 cat >"$tmp/others" <<'END'
 pagestat f flags
 pagestat m mappings
@@ -107,7 +107,7 @@ vmtrace t time
 END
 cd "$tests/.." || exit 1
 
-# options of program $1: letters with their long names
+# options PROGRAM: print its letters with their long names
 options() {
 	"$BUILD/$1" --help | sed -nE 's/^  -(.), --([a-z-]+).*/\1 \2/p'
 }
@@ -123,22 +123,22 @@ for dir in cmd/*/; do
 	sed "s/^/$p /" "$tmp/options" >>"$tmp/mine"
 	grep "^$p " "$tmp/others" | cut -d' ' -f2- >"$tmp/its"
 	is "$(grep -vxFf "$tmp/letters" "$tmp/options" | grep -vxFf "$tmp/its")" \
-	    "" "$p: each letter means what the table says"
+	    "" "$p: each letter has the meaning in the table"
 	if [ "$p" = snap ]; then
 		grep -q 'timeout$' "$tmp/options"
 		ok $? "options are found"
 	fi
 done
 is "$(cut -d' ' -f1 "$tmp/letters" | sort | uniq -d)" "" \
-    "a letter means one thing"
+    "each letter is in the table once"
 is "$(cut -d' ' -f2 "$tmp/letters" | sort | uniq -d)" "" \
-    "a thing has one letter"
+    "each long name is in the table once"
 is "$(sort -u "$tmp/letters" | grep -vxFf "$tmp/all")" "" \
-    "each letter of the table is one of some program"
+    "some program has each letter of the table"
 if [ "$count" -eq 17 ]; then
 	is "$(grep -vxFf "$tmp/mine" "$tmp/others")" "" \
-	    "each program that means something else still does"
+	    "each exception is still an option of its program"
 else
-	skip "each program that means something else" "some are not built"
+	skip "each exception is still an option" "some programs are not built"
 fi
 finish "$count"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makefile and mkfile build the same programs with the same libraries, and
-# tests/rooms has all rooms; libsnap(3) has what the library has, and
-# snap-linux(6) the keys that are read of open files.
+# Lists that must agree: Makefile and mkfile, tests/rooms and the folders,
+# libsnap(3) and the headers, snap-linux(6) and the keys that are read of open
+# files, the README files and the files that they name.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
 
-# list FILE NAME: the words of a list, a line each
+# list FILE NAME: print the words of a list, one a line
 list() {
 	sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$1" |
 	    sed -n "s/^$2 *= *//p" | tr -s ' \t' '\n\n' | sed '/^$/d' | sort
@@ -30,10 +30,11 @@ done
 check 'tests/rooms orders all of lib and fmt' \
     "$(list tests/rooms rooms | tr -d '"' | sort)" \
     "$(find lib fmt -name '*.[ch]' | sed 's|/[^/]*$||' | sort -u)"
-# beside those of criu, which may restore their numbers, none of live may run
-check 'each test of live says what it may run beside' '' \
+# tests of live must not run beside tests of criu, which restore processes with
+# their pids
+check 'each test of live has a "beside" line' '' \
     "$(grep -L '^# beside: ' tests/live/*.t)"
-check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
+check 'PROGS names all programs of cmd' "$(list Makefile PROGS)" \
     "$(find cmd/* -prune ! -name common ! -name static | sed 's|cmd/||' | sort)"
 public='lib/snap/snap.h lib/snap/snap_capture.h lib/snap/snap_write.h'
 library='lib/library.h lib/task.h lib/space.h lib/trace.h'
@@ -49,7 +50,7 @@ check 'the files that headers of the library name are there' '' \
 	[ -e "lib/$f" ] || [ -e "fmt/$f" ] || echo "$f"
     done)"
 
-# keys of file/ID: the reader's table, and the list of the page
+# keys of file/ID: those in the table of the reader, and those in the page
 keys=$(sed -n '/^} keys\[\] = {/,/^};/s/.*{ "\([a-z]*\)", .*/\1/p' \
     fmt/criu/facts/keys.c | sort -u)
 listed() {
@@ -63,18 +64,18 @@ check 'each key of file/ID that snap-linux(6) lists is read' '' \
 check 'snap-linux(6) names each key of file/ID that is read' '' \
     "$(echo "$keys" | grep -vxF "$(listed '\(It \)*')")"
 
-check 'the table of keys in snap-linux(6) is that of the readers' \
+check 'the table of keys in snap-linux(6) is what tests/keys.py prints' \
     "$(tests/keys.py)" \
     "$(sed -n '/^\.Sh TABLE OF KEYS/,/^\.Sh SEE/{/ Ta Sy /d; / Ta /p;}' \
     man6/snap-linux.6)"
-# path and times have a narrower type, and termlockcc no entry of its own
+# path and times list fewer types in the page, and termlockcc has no entry
 check 'each key of file/ID in the list has the types that it applies to' \
     "$(tests/keys.py types | grep -vE '^(type|path|times|termlockcc) ')" \
     "$(sed -n '/^\.Ss Keys of file/,/^\.Ss Data/{
 	s/^\.It Cm \([a-z]*\) .*Pq \(.*\)/\1 \2/p;}' man6/snap-linux.6 |
     grep -vE '^(path|times) ' | LC_ALL=C sort)"
 
-# names FIRST LAST: the names in these sections of the page
+# names FIRST LAST: print the names in the page between these sections
 names() {
 	sed -n "/^\.Sh $1/,/^\.Sh $2/s/^\.It Pa //p" man6/snap-linux.6 |
 	    sed 's/ T[ao] .*//; s/ P[oq] t.*//; s/ : .*//; s/ Ns Ar .*/*/
@@ -84,7 +85,7 @@ names() {
 check 'the table of snap-linux(6) has each name' \
     "$(names 'FILES FROM' 'TABLE OF')" "$(names 'TABLE OF' 'SEE ALSO')"
 
-# paths FILE: those it names from here, and the rooms of its map
+# paths FILE: print the paths that it names, and the folders of its map
 paths() {
 	awk '/^\t[a-z]/ { base = $1; sub("/[^/]*$", "/", base) }
 	    /^\t  [a-z]/ { for (i = 1; i <= NF && $i ~ "^[a-z0-9]*/$"; i++)
@@ -97,7 +98,7 @@ for f in README lib/README tests/README .github/CONTRIBUTING.md; do
 		[ -e "$p" ] || echo "$p"
 	    done)"
 done
-# the walks of lib/README: lines of FILE:FUNCTION, FUNCTION
+# lib/README has lines of FILE:FUNCTION, FUNCTION
 check 'lib/README names functions where they are' '' "$(
     sed -n 's/^\t\([a-z0-9/]*\.c\):\([a-z0-9_, ]*\).*/\1 \2/p' lib/README |
     tr -d , | while read -r f names; do

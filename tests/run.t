@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# tests/run: what one file does keeps no other from being run.
+# tests/run runs all files even if one fails, and in the right order.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-# file NAME: a test, which is read from standard input
+# file NAME: write a test from standard input
 file() {
 	{ echo "#!/usr/bin/env bash"; cat; } >"$tmp/$1.t"
 	chmod 755 "$tmp/$1.t"
 }
-# runs NAME ...: $rc, and what is printed at the end
+# runs NAME ...: run tests; sets $rc, and prints the last part of the output
 runs() {
 	"$tests/run" ${how:+"$how"} "${@/#/$tmp/}" >"$tmp/out" 2>&1
 	rc=$?
@@ -38,27 +38,28 @@ sleep 1000
 END
 export tests
 is "$(runs good.t; echo "$rc")" "1 passed, 0 failed, 0 skipped
-0" "one that passes"
+0" "a file that passes"
 is "$(runs bails.t good.t; echo "$rc")" "bails.t: not ok - Bail out! no further
 bails.t: 0 planned, 2 ran
 2 passed, 1 failed, 0 skipped
-1" "one that bails out"
+1" "a file that bails out fails, and the next one runs"
 is "$(runs ends.t good.t; echo "$rc")" "ends.t: 0 planned, 1 ran
 2 passed, 0 failed, 0 skipped
-1" "one that ends early"
+1" "a file that ends early fails, and the next one runs"
 is "$(runs lacks.t good.t; echo "$rc")" \
     "lacks.t: not ok 1 - false starts
 lacks.t: 0 planned, 1 ran
 1 passed, 1 failed, 0 skipped
-1" "one whose target does not start"
+1" "a file whose target does not start fails"
 is "$(EACH=1 runs hangs.t good.t; echo "$rc")" \
     "hangs.t: not ok - it printed nothing for 1 seconds
 hangs.t: 0 planned, 2 ran
 2 passed, 1 failed, 0 skipped
-1" "one that hangs"
-is "$(pgrep -f "$tmp/hangs.t")" "" "it has ended"
+1" "a file that hangs fails, and the next one runs"
+is "$(pgrep -f "$tmp/hangs.t")" "" "the file that hangs is ended"
 
-# says NAME WORD ...: a test with that line, which writes when it begins and ends
+# says NAME WORD ...: write a test with a "beside" line, which logs its
+# beginning and its end
 says() {
 	printf '%s\n' "# beside: ${*:2}" "echo $1 >>$tmp/log" \
 	    "echo $1 >>$tmp/log" "echo 'ok 1 - $1'" "echo 1..1" | file "$1"
@@ -73,15 +74,15 @@ how=-j
 is "$(runs one.t two.t counts.t lives.t plain.t; echo "$rc") $(
     tr '\n' ' ' <"$tmp/log")" "5 passed, 0 failed, 0 skipped
 0 plain plain lives lives counts counts one one two two " \
-    "each waits for those that it does not run beside"
+    "tests with different words do not run at the same time"
 rm "$tmp/log"
 is "$(runs one.t lasts.t; head -n 1 "$tmp/log")" \
     "2 passed, 0 failed, 0 skipped
-lasts" "those that take long are first"
+lasts" "long tests run first"
 how=-js
 is "$(runs plain.t one.t)" "1 passed, 0 failed, 0 skipped" \
-    "those that are of no use with sanitizers are left out"
+    "-s skips tests with the word unsanitized"
 says wrong everything
 is "$(runs wrong.t; echo "$rc $(grep -c "wrong.t everything" "$tmp/out")")" \
-    "1 1" "a word that is not known"
+    "1 1" "an unknown word is an error"
 finish 10

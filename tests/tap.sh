@@ -1,25 +1,24 @@
-# Tests of running programs, for bash: sourced by tests/live/*.t, which
-# print TAP and run under prove(1).  Programs are those in $BUILD, targets
-# (tests/targets) those in $BUILD/tests/targets.
+# Functions for tests in bash, which source this file, print TAP and run under
+# prove(1).  Programs are in $BUILD, targets in $BUILD/tests/targets.
 #
-#	ok STATUS WHAT		a test that passed if STATUS is 0
-#	is GOT WANT WHAT	a test that passed if the two are the same
-#	try WHAT COMMAND ...	a test that passed if the command exits 0
-#	skip WHAT WHY [N]	in place of a test, or of N
-#	skip_all WHY ...	skip all of the file
-#	needs PROGRAM ...	skip all of the file without those of ours that
-#				are not built for want of a library
-#	page_commands PAGE	the commands in the displays of a manual page, and
-#				an empty line after each display
-#	finish N		at the end: the test that N tests were run; who is
-#				not root may have run fewer
+#	ok STATUS NAME		passes if STATUS is 0
+#	is GOT WANT NAME	passes if GOT is equal to WANT
+#	try NAME COMMAND ...	passes if COMMAND exits 0
+#	skip NAME REASON [N]	skip a test, or N tests
+#	skip_all REASON ...	skip the whole file
+#	needs PROGRAM ...	skip the whole file if a PROGRAM is not built
+#				because a library is missing
+#	page_commands PAGE	print the commands in the displays of a manual
+#				page, and an empty line after each display
+#	finish N		end the file; fail unless N tests ran (without
+#				root, fewer may run)
 #
-# What a test starts is killed at the end, whatever happens.
+# All processes that a test starts are killed when it ends.
 # shellcheck shell=bash
 
 set -u
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# How many times longer all may take than on a machine that is not emulated.
+# TIMEFACTOR multiplies all timeouts on a slow or emulated machine.
 export TIMEFACTOR=${TIMEFACTOR:-1}
 case $PATH in
 "$tests/slow":*) ;;
@@ -27,7 +26,7 @@ case $PATH in
 esac
 # shellcheck source=tests/slow/busy
 . "$tests/slow/busy"
-# A test that hangs is a test that fails.
+# tests/one ends a test that hangs, which then fails.
 if [ -z "${TAP_BOUNDED-}" ]; then
 	exec "$tests/one" "$0"
 fi
@@ -47,7 +46,7 @@ failed=0
 disk=
 declare -A ask_fd lines_of
 
-# end_jobs: what was started in the background is killed, and is gone
+# end_jobs: kill all background jobs, and wait until they have ended
 end_jobs() {
 	local p
 
@@ -60,7 +59,7 @@ end_jobs() {
 cleanup() {
 	local m
 
-	# a child that has not begun yet must not clean up
+	# a subshell must not clean up
 	if [ "$BASHPID" -ne $$ ]; then
 		return
 	fi
@@ -76,8 +75,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
-# Have a folder $disk whose files are no shared memory, as those of tmpfs are;
-# /tmp is one on some machines.
+# on_disk: create a folder $disk that is not on a tmpfs, whose files would be
+# shared memory; /tmp is a tmpfs on some machines
 on_disk() {
 	disk=$tmp/disk
 	mkdir "$disk"
@@ -86,8 +85,9 @@ on_disk() {
 	fi
 }
 
-# In a display, a command follows "$ " or "# ", or a name of a machine and "$ ",
-# which is kept.  It continues on the next line if it ends in a backslash.
+# In a display, a command follows a prompt: "$ " or "# ", which is removed, or
+# the name of a machine and "$ ", which is kept.  A line that ends in a
+# backslash continues on the next one.
 page_commands() {
 	awk '/^\.Bd -literal/ { shown = 1; next }
 	    /^\.Ed/ { if (shown) print ""; shown = 0; next }
@@ -151,14 +151,14 @@ skip_all() {
 	exit 0
 }
 
-# A program is left out for want of a library (Makefile), or was built on
-# another machine, which has it: left_out PROGRAM
+# left_out PROGRAM: a library is missing, so the program was not built, or was
+# built on another machine and cannot run here
 left_out() {
 	[ -n "$(pkg_lacks "$1")" ]
 }
 
-# The first library that a program lacks: of one that is not built, one that
-# pkg-config does not find.
+# pkg_lacks PROGRAM: print the first library that is missing, found with ldd if
+# the program is built, else with pkg-config
 pkg_lacks() {
 	local l
 
@@ -181,21 +181,22 @@ needs() {
 	done
 }
 
-# a loop over a list that is empty by mistake has no other witness
+# the number of tests also shows that a loop ran over an empty list by mistake
 finish() {
 	if [ $# -ne 1 ] || [ "$count" -gt "$1" ] ||
 	    { [ "$count" -lt "$1" ] && is_root; }; then
-		ok 1 "as many tests as there are: $count, not ${1-told}"
+		ok 1 "the number of tests: $count ran, not ${1-given}"
 	fi
 	# with sanitizers, some programs do not do what a test waits for
 	[ -n "${SANITIZED-}" ] || [ ! -s "$tmp/vain" ] ||
-	    ok 1 "waited in vain: $(head -n 1 "$tmp/vain")"
+	    ok 1 "becomes true in time: $(head -n 1 "$tmp/vain")"
 	echo "1..$count"
 	exit $((failed > 0))
 }
 
-# Poll until a command succeeds, for up to ten seconds of a machine that is
-# neither slow nor busy.  If it does not succeed, a test of the file fails: finish.
+# until_true COMMAND ...: repeat it until it succeeds, for up to ten seconds,
+# longer on a slow or busy machine.  If it never succeeds, finish reports a
+# failed test.
 until_true() {
 	local i left=$((200 * TIMEFACTOR))
 
@@ -212,8 +213,8 @@ until_true() {
 	return 1
 }
 
-# How often to repeat a step that fails at times: N times, multiplied by REPEAT; on
-# a slow machine fewer times, but 20 if N is not less: often N
+# often N: print how often to repeat a step that fails at times: N * REPEAT /
+# TIMEFACTOR, but at least 20, or N if N is less than 20
 often() {
 	local n=$(($1 * ${REPEAT:-1} / TIMEFACTOR))
 
@@ -221,7 +222,7 @@ often() {
 	echo "$n"
 }
 
-# $pid and all its threads are stopped: what of them runs takes signals
+# is_stopped: all threads of $pid are stopped
 is_stopped() {
 	[ -d "/proc/$pid" ] &&
 	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
@@ -231,8 +232,8 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# Start a target and wait until it is ready: $pid, and what it printed in
-# the file $lines.
+# target COMMAND ...: start a target and wait until it is ready; sets $pid, and
+# $lines, the file with its output
 serial=0
 target() {
 	local fd
@@ -240,7 +241,7 @@ target() {
 	serial=$((serial + 1))
 	lines=$tmp/lines.$serial
 	mkfifo "$tmp/ask.$serial"
-	# 3 is a test's own pipe: a target that had it would be a reader
+	# 3 is a pipe of some tests: a target must not inherit its reading end
 	"${as[@]}" "$@" <"$tmp/ask.$serial" >"$lines" 3>&- &
 	pid=$!
 	exec {fd}>"$tmp/ask.$serial"
@@ -255,8 +256,8 @@ as=(env)
 # shellcheck disable=SC2034 # for the tests
 targets=$BUILD/tests/targets
 
-# Ask a target what it noticed: a test that passes if it was nothing and
-# the target ended well.
+# unnoticed PID NAME: end a target; passes if the target has printed reports,
+# all of them 0, and exits 0
 unnoticed() {
 	local p=$1 fd=${ask_fd[$1]} rc
 
@@ -274,9 +275,9 @@ unnoticed() {
 	grep '^report' "${lines_of[$p]}" | grep -v ' 0$' | diag
 }
 
-# gdb_faults FILE: the complaints in FILE, which gdb printed about a core.  Before
-# version 14 it knows the size of .reg-xstate on some processors only, and
-# complains about the kernel's cores as well.
+# gdb_faults FILE: print the warnings and errors in FILE, the output of gdb for
+# a core.  gdb before 14 knows the size of .reg-xstate on some processors only,
+# and warns about the kernel's cores as well.
 gdb_faults() {
 	local known='system-supplied DSO|auto-load'
 
@@ -285,18 +286,18 @@ gdb_faults() {
 	grep -iE 'warning|error' "$1" | grep -vE "$known"
 }
 
-# The state of each thread of a process, and who traces it.
+# states PID: print the states of its threads, and the ids of their tracers
 states() {
 	sed -n 's/^State:[[:space:]]*\(.\).*/\1/p;s/^TracerPid:[[:space:]]*/ /p' \
 	    /proc/"$1"/task/*/status | sort -u | tr '\n' ' '
 }
 
-# Is a thread of a process stopped by who traces it?
+# is_traced PID: a tracer has stopped one of its threads
 is_traced() {
 	[[ $(states "$1") = *t* ]]
 }
 
-# Is no thread of a process stopped or traced?
+# free_again PID: none of its threads is stopped or traced
 free_again() {
 	local s
 
@@ -307,14 +308,14 @@ free_again() {
 	esac
 }
 
-# A test that a process is let go.
+# let_go PID NAME: passes if snap releases the process
 let_go() {
 	until_true free_again "$1"
 	ok $? "$2" || states "$1" | diag
 }
 
-# Run snap; the status is in $rc, messages without numbers and paths of
-# this run in $err.  It is killed if it hangs.
+# snap ARG ...: run snap, and kill it if it hangs; sets $rc to its status, and
+# $err to its messages, with N for numbers and TMP for $tmp
 snap() {
 	rc=0
 	timeout -s KILL "${patience:-60}" "${as[@]}" "${snap:-$BUILD/snap}" \
@@ -323,28 +324,28 @@ snap() {
 	err=$(apart_from_criu | sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g")
 }
 
-# What is in $tmp/err, but for which criu is needed: a C library since 2.42 has
-# guards below stacks, which criu since 4.2 restores.
+# apart_from_criu: print $tmp/err without the messages that a newer criu is
+# needed: glibc since 2.42 has guard pages below stacks, which criu restores
+# since 4.2
 apart_from_criu() {
 	sed '/: needs criu /d' "$tmp/err"
 }
 
-# Compare a snapshot with the lines of a target: check SNAPSHOT PID WHAT
-# [flag].
+# check SNAPSHOT PID NAME [FLAG]: compare a snapshot with the output of a target
 check() {
 	try "$3" python3 "$tests/live/check.py" ${4:+"$4"} "$1" "$2" \
 	    "${lines_of[$2]}"
 }
 
-# The same of what changes all the time: the snapshot $tmp/snap of $pid is of one
-# instant: one_instant WHAT
+# one_instant NAME: passes if $tmp/snap shows one instant of $pid, whose memory
+# changes all the time
 one_instant() {
 	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
 	diag <"$tmp/try"
 }
 
-# Backtraces of gdb, in the order of thread ids and without gdb's own numbers:
-# gdb 16 counts the threads of a process otherwise than those of a core.
+# by_thread: sort backtraces of gdb by thread id and remove gdb's own numbers:
+# gdb 16 numbers the threads of a process and those of a core differently
 by_thread() {
 	awk '/^Thread/ {
 		match($0, /LWP [0-9]+/)
@@ -354,25 +355,25 @@ by_thread() {
 	    { print t "\t" $0 }' | sort -s -n -k1,1 | cut -f2-
 }
 
-# executing FILE: how many processes execute it
+# executing FILE: print how many processes execute it
 executing() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
 }
 
-# first_cpu: the number of a processor on which this test may run
+# first_cpu: print the number of the first processor on which this test may run
 first_cpu() {
 	sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' \
 	    /proc/self/status
 }
 
-# Whether the kernel is of a release or a later one: release_from 6.10
+# release_from RELEASE: the kernel is of RELEASE, such as 6.10, or newer
 release_from() {
 	printf '%s\n' "$1" "$(uname -r)" | sort -C -V
 }
 
-# Resident set of a process, all kinds.  Before Linux 6.16 the numbers of status
-# are behind by what each processor, or thread, has counted for itself
-# (task_mem of fs/proc/task_mmu.c), and those of smaps_rollup are not.
+# resident PID: print its resident set, by kind.  Before Linux 6.16 the numbers
+# of status lack pages that processors or threads still count separately
+# (task_mem of fs/proc/task_mmu.c); those of smaps_rollup are exact.
 resident() {
 	local exact='VmPTE'
 
@@ -383,8 +384,8 @@ resident() {
 	    /proc/"$1"/smaps_rollup 2>/dev/null
 }
 
-# From here on, run targets and snap as the user nobody, who must be able to
-# enter the folder of snap and to write into TMPDIR.
+# as_nobody: run targets and snap as the user nobody from here on.  That user
+# can enter the new folder of the programs and write to the new TMPDIR.
 as_nobody() {
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	mkdir "$tmp/bin"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What a bug in a program that reads snapshots could do: nothing.  probe.c is
-# preloaded into the programs as they are, and tries.
+# A bug in a program that reads snapshots can do no harm.  probe.c is preloaded
+# into the unchanged programs and tries.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 if grep -q __asan_init "$BUILD/snapls"; then
 	skip_all "the sanitizers' runtime makes other calls"
 fi
-# It has nothing open that is another's.
+# a process without inherited descriptors
 (
 	for fd in /proc/"$BASHPID"/fd/*; do
 		[ "${fd##*/}" -gt 2 ] && eval "exec ${fd##*/}>&-"
@@ -24,17 +24,17 @@ if [ -n "$("$BUILD/snapcat" -v "$tmp/snap" 2>&1 >/dev/null |
 	skip_all "the kernel does not confine"
 fi
 
-# The probe finds what is possible where nothing confines.
+# Without confinement the probe succeeds.
 mkdir "$tmp/open"
 echo secret >"$tmp/open/secret"
 PROBE_DIR=$tmp/open LD_PRELOAD=$BUILD/tests/confine/probe.so \
     head -c 100 "$tmp/snap" 9>"$tmp/report" >"$tmp/out"
 is "$(grep -c '^possible: \(read a file\|list\|create\)$' \
     "$tmp/report") $(sed -n '$p' "$tmp/report")" "3 tried too little" \
-    "not confined: files of others are read and made" ||
+    "not confined: the probe reads, lists and creates files" ||
     diag <"$tmp/report"
 
-# A process to be harmed, and files to be read and written.
+# the victim process, and files to read and write
 sleep 1000 &
 export PROBE_VICTIM=$!
 export PROBE_DIR=$tmp/others
@@ -42,8 +42,8 @@ mkdir "$PROBE_DIR"
 echo secret >"$PROBE_DIR/secret"
 ls -l "$PROBE_DIR" >"$tmp/before"
 
-# probed WHAT COMMAND ...: the probe tried, nothing was possible, and the
-# command did what it does.
+# probed NAME COMMAND ...: passes if the probe tried and failed, and the command
+# succeeded
 probed() {
 	local what=$1 rc
 
@@ -53,7 +53,7 @@ probed() {
 	rc=$?
 	is "$rc $(cat "$tmp/err" "$tmp/report") $(ls -l "$PROBE_DIR" |
 	    cmp - "$tmp/before" && cat "$PROBE_DIR/secret")" \
-	    "0 tried secret" "$what"
+	    "0 tried secret" "$what is confined"
 	kill -0 "$PROBE_VICTIM" || ok 1 "$what: the victim lives"
 }
 
@@ -75,7 +75,7 @@ probed "snapcat -s" "$BUILD/snapcat" -s -o "$tmp/snap2" "$tmp/snap"
 probed "snapcore" "$BUILD/snapcore" -o "$tmp/core2" "$tmp/snap"
 probed "snapcore -r" "$BUILD/snapcore" -r -o "$tmp/snap3" "$tmp/core"
 is "$("$BUILD/snapls" "$tmp/snap3" | grep -c 'mapped file')" 1 \
-    "snapcore -r: ELF files are taken along"
+    "snapcore -r: the snapshot has one mapped ELF file"
 if left_out snapstack; then
 	skip "snapstack" "$(pkg_lacks snapstack) is missing" 2
 else
@@ -99,7 +99,7 @@ else
 	probed "snapgrep of images" "$BUILD/snapgrep" -M stack PATH "$tmp/img"
 	is "$("$BUILD/snapgrep" -M stack PATH "$tmp/img")" \
 	    "$("$BUILD/snapgrep" -M stack PATH "$tmp/snap")" \
-	    "snapgrep of images: as of the snapshot"
+	    "snapgrep of images: the same matches as in the snapshot"
 fi
 
 if [ -w /dev/fuse ]; then
@@ -110,12 +110,12 @@ if [ -w /dev/fuse ]; then
 	server=$!
 	until_true mountpoint -q "$tmp/mnt"
 	try "snapfs: read" cmp "$tmp/mnt/$pid/text" "/proc/$pid/exe"
-	# one of its threads tries, and it does not wait for that one
+	# the probe runs in one thread; the read does not wait for it
 	until_true grep -q tried "$tmp/report"
 	kill -INT "$server"
 	wait "$server"
 	is "$? $(cat "$tmp/err" "$tmp/report") $(cat "$PROBE_DIR/secret")" \
-	    "0 tried secret" "snapfs"
+	    "0 tried secret" "snapfs is confined"
 	try "snapfs: the victim lives" kill -0 "$PROBE_VICTIM"
 	is "$(mountpoint -q "$tmp/mnt" && echo mounted)" "" \
 	    "snapfs: unmounted when it ends"
@@ -123,7 +123,7 @@ else
 	skip "snapfs" "/dev/fuse may not be used" 4
 fi
 
-# Before the first byte has come.
+# confinement before the first byte is read
 mkfifo "$tmp/fifo"
 "$BUILD/snapls" <"$tmp/fifo" >"$tmp/out" 2>&1 &
 reader=$!
@@ -140,46 +140,46 @@ cat "$tmp/snap" >&"$fifo"
 exec {fifo}>&-
 wait "$reader"
 is "$? $(tail -n 1 "$tmp/out")" "0 $("$BUILD/snapls" "$tmp/snap" |
-    tail -n 1)" "and it reads"
+    tail -n 1)" "the program reads its input then"
 
-# Files of others, which root may read by a capability alone.
+# Files of another user, which root may read only by a capability.
 if is_root; then
 	mkdir -m 700 "$tmp/his"
 	cp "$tmp/snap" "$tmp/his/snap"
 	cp -r "$tmp/img" "$tmp/his/img"
 	chmod 600 "$tmp/his/snap"
 	chown -R 65534:65534 "$tmp/his"
-	try "another's file" "$BUILD/snapls" "$tmp/his/snap"
-	try "another's images" "$BUILD/snapls" "$tmp/his/img"
-	try "into another's directory" "$BUILD/snapcat" \
+	try "another user's file is read" "$BUILD/snapls" "$tmp/his/snap"
+	try "another user's images are read" "$BUILD/snapls" "$tmp/his/img"
+	try "a copy into another user's folder" "$BUILD/snapcat" \
 	    -o "$tmp/his/two" "$tmp/his/snap"
-	try "images into another's directory" "$BUILD/snapload" -O \
+	try "images into another user's folder" "$BUILD/snapload" -O \
 	    -D "$tmp/his/img" "$tmp/his/snap"
-	try "cores into another's directory" "$BUILD/snapcore" \
+	try "a core into another user's folder" "$BUILD/snapcore" \
 	    -o "$tmp/his/core" "$tmp/his/snap"
-	is "$(find "$tmp/his" -name '.*' | wc -l)" 0 "nothing else is left"
+	is "$(find "$tmp/his" -name '.*' | wc -l)" 0 "no temporary file is left"
 else
-	skip "others' files" "for root" 6
+	skip "files of another user" "for root" 6
 fi
 
-# A kernel that knows nothing of it.
+# A kernel without Landlock and seccomp filters.
 if strace -o /dev/null true 2>/dev/null; then
 	strace -o /dev/null -e inject=landlock_create_ruleset:error=ENOSYS \
 	    -e inject=prctl:error=EINVAL "$BUILD/snapcat" -v \
 	    -o "$tmp/old" "$tmp/snap" 2>"$tmp/err"
 	is "$? $(sed -n 1p "$tmp/err") $(cmp "$tmp/old" "$tmp/snap2" 2>&1 |
 	    grep -c 'No such')" "0 snapcat: not confined: the kernel has no \
-Landlock and no filters for system calls 0" "a kernel that cannot, and -v"
-	try "which reads all the same" "$BUILD/snapls" -c "$tmp/old"
+Landlock and no filters for system calls 0" "-v prints that it is not confined"
+	try "its copy is complete" "$BUILD/snapls" -c "$tmp/old"
 else
-	skip "a kernel that cannot" "no strace" 2
+	skip "a kernel without confinement" "no strace" 2
 fi
 
-# What fails leaves nothing.
+# A command that fails leaves no files.
 mkdir "$tmp/empty"
 head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapload" -D "$tmp/empty/img" "$tmp/bad" 2>/dev/null
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
-is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
+is "$(ls -A "$tmp/empty")" "" "failed commands leave no files"
 kill "$PROBE_VICTIM" "$pid"
 finish 42

@@ -1,11 +1,11 @@
 /*
- * A bug, for tests of confinement: preloaded into a program, it does at the
- * first byte that the program reads what someone who had taken it over would
- * like to, by system calls of its own, and tells on descriptor 9 what of that
- * was possible, and how much was tried.
+ * Act as an attacker, for tests of confinement.  This is preloaded into a
+ * program.  When the program first reads, it makes the system calls that an
+ * attacker would make.  It prints those that succeeded to descriptor 9, and
+ * whether it has tried enough.
  *
  * PROBE_DIR is a directory with a file "secret", PROBE_VICTIM a process of the
- * same user.  Without the latter, only files are tried.
+ * same user.  Without PROBE_VICTIM, it tries files only.
  */
 #include <sys/mount.h>
 #include <sys/ptrace.h>
@@ -60,7 +60,7 @@ probe_files(const char *dir)
 	TRY("write", SYS_openat, AT_FDCWD, secret, O_WRONLY);
 	TRY("append", SYS_openat, AT_FDCWD, secret, O_WRONLY | O_APPEND);
 	TRY("truncate", SYS_openat, AT_FDCWD, secret, O_RDONLY | O_TRUNC);
-	TRY("truncate, too", SYS_truncate, secret, 0);
+	TRY("truncate by path", SYS_truncate, secret, 0);
 	TRY("create", SYS_openat, AT_FDCWD, other, O_WRONLY | O_CREAT, 0600);
 	TRY("create, openat2", SYS_openat2, AT_FDCWD, other, make,
 	    sizeof make);
@@ -94,7 +94,7 @@ probe_processes(pid_t victim)
 	TRY("signal", SYS_kill, victim, 0);
 	TRY("kill", SYS_kill, victim, SIGKILL);
 	TRY("kill a thread", SYS_tgkill, victim, victim, SIGKILL);
-	TRY("kill a thread, too", SYS_tkill, victim, SIGKILL);
+	TRY("kill a thread, tkill", SYS_tkill, victim, SIGKILL);
 	TRY("queue a signal", SYS_rt_sigqueueinfo, victim, 0, NULL);
 	TRY("signal a group", SYS_kill, 0, 0);
 	TRY("be told of input", SYS_fcntl, REPORT, F_SETOWN, victim);
@@ -153,7 +153,8 @@ probe_kernel(void)
 }
 
 /*
- * Ask the helper, as a bug could: is a descriptor given, or is it done?
+ * Ask the helper, as an attacker could; report if it returns a descriptor or
+ * success.
  */
 static void
 ask(const char *what, int sock, const char *q)
@@ -217,7 +218,7 @@ probe(void)
 }
 
 /*
- * Not in a process that was forked: the helper, which is outside.
+ * Do not probe in a forked process: the helper is not confined.
  */
 static void
 forked(void)
@@ -243,7 +244,7 @@ name params								\
 	return next args;						\
 }
 
-/* a C library may have these as other names of those without 64 */
+/* a C library may define these as other names of pread and preadv */
 #undef pread64
 #undef preadv64
 

@@ -1,7 +1,7 @@
 """Compare the memory of a stopped process with that of a mounted snapshot:
 compare.py /proc/PID MNT/PID
 
-Of a mapping of more than 512 pages, the first and the last 256 are compared."""
+In a mapping of more than 512 pages, it compares the first and last 256."""
 import os
 import sys
 
@@ -35,7 +35,7 @@ for line in open(live + "/maps"):
     for a in pages:
         got, want = page(ours, a), page(theirs, a)
         if got is None:
-            # never touched, or of a data file that is not in the snapshot
+            # never touched, or a data file that is not in the snapshot
             if want is not None and any(want) and ino == "0":
                 fail("%x: not there, but not zero in the process" % a)
             holes += 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A snapshot is debugged where neither the program nor any library of it is:
-# gdb says the same there as of the process on its own machine.
+# gdb prints the same for a mounted snapshot on a machine without the program
+# and its libraries as for the process on its own machine.
 #
-# "There" is a root directory of its own, in a mount namespace, that has gdb,
-# its libraries under another name, and the mounted snapshot.
+# The other machine is a root directory in a mount namespace.  It has only gdb,
+# the libraries of gdb under another name, and the mounted snapshot.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -18,8 +18,7 @@ libs=$(dirname "$(readlink -f "$(ldd "$(command -v gdb)" |
     awk '/libc\.so/ { print $3 }')")")
 python=$(find /usr/lib -maxdepth 1 -name 'python3.[0-9]*' | head -n 1)
 
-# there PROGRAM ARG ...: run one of /usr/bin where nothing else is, in a shell
-# of a mount namespace
+# there PROGRAM ARG ...: run a program of this machine in that root directory
 cat >"$tmp/there" <<EOF
 set -e
 r=$tmp/root
@@ -46,14 +45,14 @@ there() {
 	timeout 120 unshare -m bash "$tmp/there" "$@" 2>"$tmp/err"
 }
 
-# What gdb prints, without what is not of the process: the sysroot is not.
+# of_process: print the backtraces of gdb without the path of the sysroot
 of_process() {
 	sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/
 	    s|/mnt/[0-9]*/root||;p}}' | by_thread
 }
 
-# Addresses alone: names of what is not exported are in files that eu-stack
-# cannot be told of.
+# frames: print the addresses alone: eu-stack cannot be given the files that
+# have the names of functions that are not exported
 frames() {
 	awk '/^TID/ { t = $2; next } /^#/ { print t, $1, $2 }' |
 	    sort -s -n -k1,1 | sed 's/^[^#]*//'
@@ -64,13 +63,14 @@ same() {
 	ok $? "$1" || head -n 20 "$tmp/diff" | diag
 }
 
-# elsewhere WHAT: of the process $pid
+# elsewhere NAME: compare the process $pid with its snapshot on the other
+# machine
 elsewhere() {
 	local what=$1
 
 	kill -STOP "$pid"
 	until_true is_stopped
-	# separate debugging information is of the machine, not of the process
+	# separate debugging information exists on this machine only
 	LC_ALL=C.UTF-8 timeout 120 gdb -nx -batch \
 	    -iex 'set debuginfod enabled off' \
 	    -iex 'set debug-file-directory /nowhere' -ex 'thread apply all bt' -p "$pid" 2>/dev/null |
@@ -78,15 +78,15 @@ elsewhere() {
 	eu-stack -p "$pid" 2>/dev/null | frames >"$tmp/live.eu"
 	snap -o "$tmp/snap" "$pid"
 	kill -CONT "$pid"
-	try "$what: mounted" "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt"
+	try "$what: it is mounted" "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt"
 	there gdb -nx -batch -iex 'set debuginfod enabled off' \
 	    -iex "set sysroot /mnt/$pid/root" -ex 'thread apply all bt' \
 	    "/mnt/$pid/text" "/mnt/$pid/core" | of_process >"$tmp/there.bt"
-	ok "$((! $(grep -c '^#' "$tmp/there.bt")))" "$what: gdb has frames"
-	same "$what: gdb says the same elsewhere" "$tmp/live.bt" \
+	ok "$((! $(grep -c '^#' "$tmp/there.bt")))" "$what: gdb prints frames"
+	same "$what: gdb prints the same on the other machine" "$tmp/live.bt" \
 	    "$tmp/there.bt"
 	is "$(gdb_faults "$tmp/err")" "" \
-	    "$what: gdb does not complain"
+	    "$what: gdb prints no warnings"
 	there eu-stack "--core=/mnt/$pid/core" "--executable=/mnt/$pid/text" |
 	    frames >"$tmp/there.eu"
 	ok "$((! $(grep -c '^#' "$tmp/there.eu")))" "$what: eu-stack has frames"
@@ -95,7 +95,7 @@ elsewhere() {
 
 target "$targets/threads"
 elsewhere "C threads"
-same "C threads: eu-stack says the same elsewhere" "$tmp/live.eu" \
+same "C threads: eu-stack prints the same there" "$tmp/live.eu" \
     "$tmp/there.eu"
 kill "$pid"	# its threads are busy
 target python3 -c '

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# A compressed snapshot on a server, mounted by rclone: it is read in ranges, of
-# which few are needed.
+# snapls reads a small part of a compressed snapshot on a server, which rclone
+# has mounted.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
 for p in rclone fusermount3 python3; do
 	if ! command -v $p >/dev/null; then
-		skip "far away" "no $p"
+		skip "a snapshot on a server" "no $p"
 		finish 1
 		exit 0
 	fi
 done
 if ! is_root || [ ! -c /dev/fuse ]; then
-	skip "far away" "no FUSE, or not root"
+	skip "a snapshot on a server" "no FUSE, or not root"
 	finish 1
 	exit 0
 fi
@@ -32,7 +32,7 @@ until_true has "$tmp/ready"
 size=$(stat -c %s "$tmp/far.snap.gz")
 "$BUILD/snapls" -l "$tmp/far.snap.gz" >"$tmp/want"
 
-# the server, and between it and us who counts
+# the server, and a relay that counts the bytes from it
 mkdir "$tmp/server" "$tmp/mnt"
 port=$(python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 0))
@@ -48,7 +48,7 @@ export RCLONE_CONFIG_STORE_TYPE=webdav RCLONE_CONFIG_STORE_VENDOR=other
 RCLONE_CONFIG_STORE_URL=http://127.0.0.1:$(cat "$tmp/relay")
 export RCLONE_CONFIG_STORE_URL
 
-# the command of the administrator's that snapcrash runs: snap(7)
+# the command in snap(7) that snapcrash runs for an administrator
 sh -c 'exec rclone copy "$1" store:crashes' hook "$tmp/far.snap.gz" \
     2>"$tmp/err"
 is "$? $(stat -c %s "$tmp/server/crashes/far.snap.gz")" "0 $size" "it is sent"
@@ -60,11 +60,11 @@ there() {
 until_true there
 : >"$tmp/count"
 "$BUILD/snapls" -l "$tmp/mnt/far.snap.gz" >"$tmp/got" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" "0 " "it is listed"
-try "as it was here" cmp "$tmp/want" "$tmp/got"
+is "$? $(cat "$tmp/err")" "0 " "the mounted snapshot is listed"
+try "the list is that of the local file" cmp "$tmp/want" "$tmp/got"
 came=$(awk '{ s += $1 } END { print s + 0 }' "$tmp/count")
 ok $((came == 0 || came > size / 20)) \
-    "for less than a twentieth of its bytes"
+    "less than a twentieth of its bytes is read"
 [ "$came" -le $((size / 20)) ] || echo "$came of $size" | diag
 umount "$tmp/mnt"
 finish 4

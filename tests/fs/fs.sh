@@ -1,4 +1,4 @@
-# What the tests of snapfs share; sourced behind tap.sh.
+# Functions for the tests of snapfs.  Sourced after tap.sh.
 # shellcheck shell=bash
 
 if [ ! -e /dev/fuse ]; then
@@ -10,15 +10,15 @@ if [ ! -w /dev/fuse ]; then
 	exit 0
 fi
 
-# Mount on $mnt, a new directory, from a server in the foreground, whose
-# process id is in $server: serve [OPTION ...] FILE ...
+# serve [OPTION ...] FILE ...: mount them with a server in the foreground; sets
+# $mnt, a new directory, and $server, the process id
 mounts=0
 serve() {
 	mounts=$((mounts + 1))
 	# shellcheck disable=SC2154 # of tap.sh
 	mnt=$tmp/mnt$mounts
 	mkdir "$mnt"
-	# the shell lets what it starts in the background ignore SIGINT
+	# the shell makes background processes ignore SIGINT
 	env --default-signal=INT "$BUILD/snapfs" -f -m "$mnt" "$@" \
 	    2>"$tmp/err" 3>&- &
 	server=$!
@@ -29,7 +29,8 @@ ended() {
 	[ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status"
 }
 
-# The server ends, and nothing is mounted: server_ends WHAT [STATUS]
+# server_ends NAME [STATUS]: passes if the server exits with STATUS (0) and
+# nothing is mounted
 server_ends() {
 	local rc=
 
@@ -47,7 +48,7 @@ unserve() {
 	until_true ended "$server"
 }
 
-# Run snapfs as it is; the status is in $rc, what it says in $err.
+# snapfs ARG ...: run snapfs; sets $rc to its status, $err to its messages
 snapfs() {
 	rc=0
 	timeout -s KILL 60 "$BUILD/snapfs" "$@" >"$tmp/out" 2>"$tmp/err" ||
@@ -56,7 +57,7 @@ snapfs() {
 	err=$(sed "s,$tmp,TMP,g" "$tmp/err")
 }
 
-# The process id of the server of a mount point that went to the background.
+# server_of ARGUMENT: print the id of the process with this argument
 server_of() {
 	local p
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compressed snapshots, mounted: every file is what it is in the plain one.
+# A mounted compressed snapshot shows the same files as one that is not
+# compressed.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/fs/fs.sh
@@ -11,7 +12,7 @@ gunzip <"$tmp/z" >"$tmp/plain"
 gzip -9 <"$tmp/plain" >"$tmp/gz9"
 unnoticed "$pid" "the target noticed nothing"
 
-# The sums of all files, and what can be read at places in no order.
+# sums: print checksums of all files, and of parts read in random order
 sums() {
 	# what is missing from the snapshot cannot be read
 	(cd "$mnt" && find . -type f ! -name core ! -name mem -print0 |
@@ -33,21 +34,21 @@ want=$(sums)
 unserve
 is "$(grep -c . <<<"$want" | sed 's/^[0-9].*/some/')" some "there are files"
 serve "$tmp/gz9"
-is "$(sums)" "$want" "another's gzip"
+is "$(sums)" "$want" "compressed with gzip: the files are the same"
 unserve
 TMPDIR=/nonexistent serve "$tmp/z"
-is "$(sums)" "$want" "one of snap -z, without a spool"
+is "$(sums)" "$want" "snap -z: the same files, without a temporary file"
 sums >"$tmp/one" &
 one=$!
 sums >"$tmp/two"
 wait "$one"
-is "$(cat "$tmp/one" "$tmp/two")" "$want"$'\n'"$want" "by two at once"
+is "$(cat "$tmp/one" "$tmp/two")" "$want"$'\n'"$want" "two readers at once"
 unserve
 TMPDIR=/nonexistent snapfs -m "$mnt" "$tmp/gz9"
 is "$rc $(grep -c 'temporary file in /nonexistent' "$tmp/err")" "1 1" \
-    "another's needs one"
+    "compressed with gzip: a temporary file is needed"
 
-# What is damaged while it is mounted cannot be read, and is not wrong.
+# Reads of a part that was damaged while it was mounted fail.
 cp "$tmp/z" "$tmp/hurt"
 serve "$tmp/hurt"
 size=$(stat -c %s "$tmp/hurt")
@@ -61,6 +62,6 @@ with open(sys.argv[1], "r+b") as f:
 		f.write(bytes([c ^ 64]))' "$tmp/hurt" "$size"
 cat "$mnt/$pid/core" >/dev/null 2>"$tmp/err"
 is "$? $(grep -c 'Input/output error' "$tmp/err")" "1 1" \
-    "damage in a mounted snapshot: an error"
+    "damage in a mounted snapshot is a read error"
 unserve
 finish 7

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Mounting, ending, options, and what is refused.
+# snapfs mounts, ends, takes options, and refuses wrong arguments and files.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/fs/fs.sh
@@ -11,36 +11,36 @@ one=$pid
 target "$targets/odd"
 snap -o "$tmp/two" "$one" "$pid"
 
-# In the background once it can be used.
+# The command returns when the mount can be used.
 mkdir "$tmp/mnt"
 snapfs "$tmp/snap" "$tmp/mnt"
-is "$rc $err $(ls "$tmp/mnt")" "0  $one" "usable when it returns"
+is "$rc $err $(ls "$tmp/mnt")" "0  $one" "it is usable when snapfs returns"
 server=$(server_of "$tmp/snap")
 fusermount3 -u "$tmp/mnt"
 until_true ended "$server"
-ok $? "ends when it is unmounted"
+ok $? "the server ends when it is unmounted"
 cd "$tmp" || exit 1
 snapfs snap mnt
-is "$rc $err $(ls mnt)" "0  $one" "a relative path"
+is "$rc $err $(ls mnt)" "0  $one" "a relative path is mounted"
 umount "$tmp/mnt" || fusermount3 -u "$tmp/mnt"
 "$BUILD/snapfs" -m "$tmp/mnt" - <"$tmp/snap"
 is "$? $(ls "$tmp/mnt") $(stat -c %a "$tmp/mnt/$one/mem")" "0 $one 400" \
-    "standard input"
+    "standard input is mounted"
 fusermount3 -u "$tmp/mnt"
 # shellcheck disable=SC2002 # a pipe is what is tested
 cat "$tmp/snap" | "$BUILD/snapfs" -m "$tmp/mnt" -
 is "$? $(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" "/proc/$one/exe" 2>&1)" \
-    "0 $one " "a pipe"
+    "0 $one " "a pipe is mounted"
 fusermount3 -u "$tmp/mnt"
 "$BUILD/snapfs" "$one" "$tmp/mnt" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")$(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" \
-    "/proc/$one/exe" 2>&1)" "0 $one " "a live process"
+    "/proc/$one/exe" 2>&1)" "0 $one " "a live process is mounted"
 fusermount3 -u "$tmp/mnt"
 "$BUILD/snapfs" -p "$pid" "$tmp/two" "$tmp/mnt" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")$(ls "$tmp/mnt")" "0 $pid" "one process of a snapshot"
+is "$? $(cat "$tmp/err")$(ls "$tmp/mnt")" "0 $pid" "-p mounts one process"
 fusermount3 -u "$tmp/mnt"
 
-# Ends.
+# The end of the server.
 for sig in INT TERM; do
 	serve "$tmp/snap"
 	kill -$sig "$server"
@@ -50,73 +50,73 @@ serve "$tmp/snap"
 exec {inside}<"$mnt/$one/mem"
 fusermount3 -u "$mnt" 2>/dev/null
 is "$? $(mountpoint -q "$mnt" && echo mounted)" "1 mounted" \
-    "busy while a reader is inside"
+    "an open file keeps it mounted"
 fusermount3 -uz "$mnt"
 head -c 16 <"/proc/self/fd/$inside" >/dev/null 2>&1
-ok $((! $(mountpoint -q "$mnt"; echo $?))) "unmounted while one is inside"
+ok $((! $(mountpoint -q "$mnt"; echo $?))) "unmounted while a file is open"
 exec {inside}<&-
-server_ends "ends when the reader is gone"
+server_ends "the server ends when the file is closed"
 serve "$tmp/snap"
 (cd "$mnt/$one" && exec sleep 100) &
 sleeper=$!
 until_true test /proc/$sleeper/cwd -ef "$mnt/$one"
 kill -TERM "$server"
-server_ends "SIGTERM with a process inside"
+server_ends "SIGTERM unmounts while a process is inside"
 kill "$sleeper"
 serve "$tmp/snap"
 (while :; do cat "$mnt/$one/core" || break; done) >/dev/null 2>&1 &
 reader=$!
 sleep 0.3
 kill -INT "$server"
-server_ends "SIGINT with a busy reader"
+server_ends "SIGINT unmounts while a reader is busy"
 kill "$reader" 2>/dev/null
 serve "$tmp/snap"
 for ((i = 0; i < 10000; i++)); do
 	kill -INT "$server" || break
 done 2>/dev/null
-server_ends "SIGINT again and again"
+server_ends "repeated SIGINT unmounts"
 serve "$tmp/snap"
 exec {inside}<"$mnt/$one/core"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 head -c 16 <&"$inside" >"$tmp/out" 2>&1
-is "$? $(cat "$tmp/out" | grep -c .)" "1 1" "killed: an error for readers"
+is "$? $(cat "$tmp/out" | grep -c .)" "1 1" "killed: readers get an error"
 exec {inside}<&-
 umount -l "$mnt" 2>/dev/null || fusermount3 -uz "$mnt"
 
 # Several snapshots.
 serve "$tmp/snap" "$tmp/two"
 is "$(ls "$mnt" | tr '\n' ' ')" "$(printf '%s\n' "$one" "$one.2" "$pid" |
-    sort | tr '\n' ' ')" "several snapshots, a process in both"
+    sort | tr '\n' ' ')" "a process in two snapshots is shown twice"
 is "$(cat "$tmp/err")" "snapfs: process $one is in another snapshot as well:\
- here it is $one.2" "which is told"
+ here it is $one.2" "a message names the second one"
 unserve
-server_ends "and end"
+server_ends "the server of two snapshots ends"
 
 # Options.
 serve -o "noatime,allow_other" -o max_read=65536,fsname=a "$tmp/snap"
 until_true mountpoint -q "$mnt"
 unserve
-is "$(cat "$tmp/err" | sed 's/.*: //' | head -1)" "" "options of FUSE" ||
+is "$(cat "$tmp/err" | sed 's/.*: //' | head -1)" "" "FUSE options work" ||
     diag <"$tmp/err"
 serve -o rw,suid,dev,exec "$tmp/snap"
 is "$(sed -n "s, $mnt fuse.snapfs \(ro\,nosuid\,nodev\,noexec\).*,\1," \
     /proc/mounts | head -1; grep " $mnt " /proc/mounts |
-    grep -c ' ro,nosuid,nodev,noexec')" 1 "not made writable by an option"
+    grep -c ' ro,nosuid,nodev,noexec')" 1 "no option makes it writable"
 unserve
 serve -d "$tmp/snap"
 ls "$mnt" >/dev/null
 unserve
 grep -q '^snapfs: .*LOOKUP\|^snapfs: .*READDIR' "$tmp/err"
-ok $? "-d tells what is asked"
+ok $? "-d prints requests"
 snapfs -o nonsense "$tmp/snap" "$tmp/mnt"
 is "$rc $(grep -c '^snapfs: .*nonsense' "$tmp/err") $(wc -l <"$tmp/err")" \
-    "2 1 1" "an option that does not exist" || diag <"$tmp/err"
+    "2 1 1" "an unknown option of FUSE is an error" || diag <"$tmp/err"
 name=$'a,b\\c d'
 cp "$tmp/snap" "$tmp/$name"
 serve "$tmp/$name"
-is "$(ls "$mnt")" "$one" "a name with a comma"
-is "$(findmnt -n -o SOURCE "$mnt")" "$tmp/$name" "which is shown" ||
+is "$(ls "$mnt")" "$one" "a file name may have a comma"
+is "$(findmnt -n -o SOURCE "$mnt")" "$tmp/$name" "findmnt(8) shows this name" ||
     grep "$mnt" /proc/mounts | diag
 unserve
 
@@ -126,21 +126,21 @@ refused() {
 
 	shift 2
 	snapfs "$@"
-	is "$rc $err" "$want" "$what"
+	is "$rc $err" "$want" "refused: $what"
 }
 refused "no mount point" "1 snapfs: TMP/none: No such file or directory" \
     "$tmp/snap" "$tmp/none"
 refused "a file" "1 snapfs: TMP/two: not a directory" "$tmp/snap" "$tmp/two"
 mkdir "$tmp/full"
 touch "$tmp/full/x"
-refused "not empty" "1 snapfs: TMP/full: directory is not empty \
+refused "a full directory" "1 snapfs: TMP/full: directory is not empty \
 (use -a to mount over it)" "$tmp/snap" "$tmp/full"
 snapfs -a "$tmp/snap" "$tmp/full"
-is "$rc $err $(ls "$tmp/full")" "0  $one" "-a covers it"
+is "$rc $err $(ls "$tmp/full")" "0  $one" "-a mounts over a full directory"
 fusermount3 -u "$tmp/full"
-is "$(ls "$tmp/full")" x "it is there again"
+is "$(ls "$tmp/full")" x "its file is visible again after umount"
 serve "$tmp/snap"
-refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: \
+refused "a directory with a file system mounted" "1 snapfs: TMP/mnt$mounts: \
 a file system is mounted there (use -a to mount over it)" "$tmp/snap" "$mnt"
 unserve
 usage=$'2 usage: snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name]
@@ -151,10 +151,10 @@ usage=$'2 usage: snapfs [-adf] [-@ moment] [-c group] [-o opt] [-p pid|name]
               [file | pid | name ...]
        snapfs --help'
 refused "no file" "$usage" "$tmp/mnt"
-refused "nothing" "$usage"
-refused "no file behind -m" "$usage" -m "$tmp/mnt"
+refused "no arguments" "$usage"
+refused "no file after -m" "$usage" -m "$tmp/mnt"
 snapfs -x "$tmp/snap" "$tmp/mnt"
-is "$rc $(tail -n +2 "$tmp/err")" "$usage" "an option that is none"
+is "$rc $(tail -n +2 "$tmp/err")" "$usage" "refused: an unknown option"
 
 # Snapshots.
 refused "no snapshot" "1 snapfs: TMP/none: No such file or directory" \
@@ -162,24 +162,24 @@ refused "no snapshot" "1 snapfs: TMP/none: No such file or directory" \
 echo hello >"$tmp/bad"
 snapfs "$tmp/bad" "$tmp/mnt"
 is "$rc $err" "1 snapfs: TMP/bad: byte 0: not a snapshot: it does not begin \
-with \"process snapshot\"" "not a snapshot"
+with \"process snapshot\"" "refused: a file that is not a snapshot"
 for cut in 100 5000 100000; do
 	head -c $cut "$tmp/snap" >"$tmp/bad"
 	snapfs "$tmp/bad" "$tmp/mnt"
 	is "$rc $(grep -c '^snapfs: .*/bad: byte ' "$tmp/err") $(
-	    wc -l <"$tmp/err")" "1 1 1" "cut at $cut"
+	    wc -l <"$tmp/err")" "1 1 1" "refused: truncated to $cut bytes"
 done
 snapfs "$tmp/snap" "$tmp/bad" "$tmp/mnt"
 is "$rc $(mountpoint -q "$tmp/mnt" && echo mounted)" "1 " \
-    "one of several is damaged: nothing is mounted"
+    "nothing is mounted if one of two snapshots is damaged"
 if is_root; then
 	snap=$BUILD/snapfs
 	mkdir "$tmp/nodev"
 	unshare -m sh -c "mount --bind '$tmp/nodev' /dev &&
 	    '$BUILD/snapfs' '$tmp/snap' '$tmp/mnt'" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 snapfs: /dev/fuse: No such file or \
-directory (is FUSE available?)" "no FUSE"
+directory (is FUSE available?)" "a missing /dev/fuse is an error"
 else
-	skip "no FUSE" "needs root"
+	skip "a missing /dev/fuse is an error" "needs root"
 fi
 finish 42

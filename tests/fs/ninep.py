@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A client of 9P2000, written from section 5 of the Plan 9 manual.
 
-usage: ninep.py ADDRESS same DIR	the tree is that in DIR
-       ninep.py ADDRESS rules		what is allowed, and what is not
-       ninep.py ADDRESS hostile SEED	nothing ends but a connection
+usage: ninep.py ADDRESS same DIR	compare the tree with that in DIR
+       ninep.py ADDRESS rules		check allowed and refused requests
+       ninep.py ADDRESS hostile SEED	send bad messages; others are served
 
-ADDRESS is a path or HOST:PORT. It prints what is wrong.
+ADDRESS is a path or HOST:PORT. It prints only errors.
 """
 
 import os
@@ -28,7 +28,7 @@ def string(text):
 
 
 def message(kind, *parts, tag=1):
-    """Numbers are pairs of value and size."""
+    """Return a message.  In parts, a number is a pair of value and size."""
     body = b''.join(p if isinstance(p, bytes) else
                     string(p) if isinstance(p, str) else
                     struct.pack('<' + SIZES[p[1]], p[0]) for p in parts)
@@ -106,7 +106,7 @@ class Client:
         return entries[0]
 
     def range(self, fid, off, n):
-        """The bytes up to an error or the end, and whether there was one."""
+        """Return the bytes read, and 'error', 'end' or '' if n were read."""
         data = b''
         while len(data) < n:
             try:
@@ -127,7 +127,7 @@ class Client:
 
 
 def stats(data):
-    """name, qid's type and path, mode, mtime, length, owner"""
+    """Yield name, type and path of the qid, mode, mtime, length, owner."""
     while data:
         size, _, _, kind, _, path, mode, _, mtime, length = struct.unpack_from(
             '<HHIBIQIIIQ', data)
@@ -155,7 +155,8 @@ def pread(fd, off, n):
 
 
 def runs(fd, size, most):
-    """Where a file has data, in pieces, at most so many bytes of it."""
+    """Yield offset and size of pieces with data, at most most bytes in all,
+    then a piece at the end of the file."""
     at = 0
     while most > 0 and at < size:
         try:
@@ -253,7 +254,7 @@ def rules(address):
         if struct.unpack_from('<H', body)[0] != 2:
             print('a walk that fails in the middle', body)
     refused(client, 'Bad file descriptor', 'clunk', (999, 4))
-    # memory above 2^63 cannot be read, and reads of no bytes read none
+    # memory above 2^63 cannot be read, nor can the page at 0
     client.ask('open', (mem, 4), (0, 1))
     for off in 1 << 63, (1 << 64) - 1:
         refused(client, 'Invalid argument', 'read', (mem, 4), (off, 8),
@@ -265,7 +266,7 @@ def rules(address):
     refused(client, 'Invalid argument', 'read', (top, 4), (1, 8), (999, 4))
     if client.read(top, 0, NOFID)[:len(first)] != first:
         print('a directory read again from the start')
-    # a version ends all before it
+    # a version request closes all fids
     answer = client.ask('version', (NOFID, 4), '9P2000.L')
     if answer[4:] != string('9P2000') or answer[:4] == b'\xff' * 4:
         print('9P2000.L', answer)
@@ -277,7 +278,7 @@ def rules(address):
 
 
 def attack(address, data, good, more=b''):
-    """Send, read what is answered, and see whether others are served."""
+    """Send data, return the answer, and check that good is still served."""
     client = Client(address)
     answer = b''
     client.sock.sendall(walk(0, 1))
@@ -288,7 +289,7 @@ def attack(address, data, good, more=b''):
         while got := client.sock.recv(1 << 16):
             answer += got
     except OSError:
-        pass                    # it has closed the connection
+        pass                    # the server has closed the connection
     client.sock.close()
     good.stat(0)
     return answer
@@ -327,7 +328,7 @@ def hostile(address, seed):
         attack(address, message(kind, b'x' * rand.randrange(40)), good)
     for _ in range(300):
         attack(address, b''.join(rand.choice(valid) for _ in range(50)), good)
-    # too many files
+    # more files than one client may have
     client = Client(address)
     try:
         while client.next < 10000:
@@ -348,7 +349,7 @@ def hostile(address, seed):
         except BlockingIOError:
             pass
     good.stat(0)
-    # too many clients: those that are there are served, others when some left
+    # too many clients: existing ones are served, new ones after some have left
     many = []
     try:
         while len(many) < 100:

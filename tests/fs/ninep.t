@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# snapfs -s serves over 9P2000 the tree that it mounts; a client can end no
-# connection but its own.
+# snapfs -s serves over 9P2000 the tree that it mounts.  A client can end only
+# its own connection.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/fs/fs.sh
@@ -21,19 +21,19 @@ env --default-signal=INT "$BUILD/snapfs" -f -s "$tmp/9p" "$tmp/snap" \
     "$tmp/snap2" 2>"$tmp/err9" &
 ninep=$!
 until_true [ -S "$tmp/9p" ]
-is "$(stat -c %a "$tmp/9p")" 700 "a socket for its owner alone"
+is "$(stat -c %a "$tmp/9p")" 700 "only its owner may use the socket"
 is "$(awk '$1 == "Seccomp:" || $1 == "NoNewPrivs:" { print $2 }' \
     "/proc/$ninep/status" | tr '\n' ' ')" "1 2 " "the server is confined"
 is "$(client "$tmp/9p" same "$mnt")" "" "the tree is that of the mount"
-is "$(client "$tmp/9p" rules)" "" "what is allowed, and what is not"
+is "$(client "$tmp/9p" rules)" "" "the rules for requests are kept"
 is "$(client "$tmp/9p" hostile "${SEED:-1}")" "" \
-    "hostile clients end only their connections"
+    "hostile clients end only their own connections"
 mkdir "$tmp/mnt9"
 if is_root && grep -q '\<9p$' /proc/filesystems; then
 	try "Linux mounts it" mount -t 9p \
 	    -o trans=unix,version=9p2000,access=any,ro "$tmp/9p" "$tmp/mnt9"
 	diff -r -x mem -x core -x map "$mnt" "$tmp/mnt9" >"$tmp/diff" 2>&1
-	is "$(head "$tmp/diff")" "" "and shows the same files"
+	is "$(head "$tmp/diff")" "" "the mount of Linux shows the same files"
 	try "and the same core" cmp "$mnt/$other/core" "$tmp/mnt9/$other/core"
 	umount "$tmp/mnt9"
 else
@@ -43,33 +43,33 @@ kill -INT "$ninep"
 wait "$ninep"
 is "$?" 0 "a signal ends the server"
 until_true [ ! -e "$tmp/9p" ]
-ok $? "its socket is gone then"
-is "$(cat "$tmp/err9")" "" "it said nothing"
+ok $? "the socket is removed when the server ends"
+is "$(cat "$tmp/err9")" "" "the server printed no messages"
 
-# Names for acid, as snap(7) makes them.
+# the script in snap(7) that makes names for acid
 sed -n "/symbols.sh <<'END'/,/^END/p" "$tests/../cmd/snap/snap.7" |
     sed '1d;$d;s/\\e/\\/g' >"$tmp/symbols.sh"
 if command -v gdb >/dev/null; then
 	is "$(cd "$mnt/$pid" && sh "$tmp/symbols.sh" | grep '^main = ')" \
 	    "$(gdb -p "$pid" -batch -ex 'print/x (long)&main' 2>/dev/null |
-	    sed -n 's/^$1 = \(.*\)/main = \1;/p')" "names for acid"
+	    sed -n 's/^$1 = \(.*\)/main = \1;/p')" "names for acid are right"
 else
-	skip "names for acid" "no gdb"
+	skip "names for acid are right" "no gdb"
 fi
 unserve
 
-# In the background, at a port, of a live process; names of hosts that are none.
+# in the background, on a port, with a live process; invalid addresses
 port=$(python3 -c 'import socket
 s = socket.socket()
 s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])')
 snapfs -s "tcp!127.0.0.1!$port" "$pid"
-is "$rc $err" "0 " "in the background: ready when the command returns"
+is "$rc $err" "0 " "the server is ready when the command returns"
 ninep=$(server_of "tcp!127.0.0.1!$port")
-is "$(client "127.0.0.1:$port" rules)" "" "at a port, of a live process"
+is "$(client "127.0.0.1:$port" rules)" "" "a live process is served on a port"
 snapfs -s "127.0.0.1:$port" "$tmp/snap"
 is "$rc $err" "1 snapfs: 127.0.0.1:$port: Address already in use" \
-    "a port that is in use"
+    "a port in use is an error"
 for p in $(server_of "127.0.0.1:$port") $ninep; do
 	kill "$p"
 	until_true gone "$p"
@@ -77,11 +77,11 @@ done
 : >"$tmp/file"
 snapfs -s "unix!$tmp/file" "$tmp/snap"
 is "$rc $err" "1 snapfs: unix!TMP/file: Address already in use" \
-    "a file that is there"
-try "it stays" test -f "$tmp/file"
+    "an existing file is an error"
+try "the existing file is kept" test -f "$tmp/file"
 snapfs -s 5640 "$tmp/snap"
 is "$rc $err" "1 snapfs: 5640: not a path, HOST:PORT or tcp!HOST!PORT" \
-    "not an address"
+    "an invalid address is an error"
 snapfs -s "$tmp/9p" -m "$tmp" "$tmp/snap"
-is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "not with a mount"
+is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "-s with -m is an error"
 finish 19

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reading: in parallel, around holes, and from a snapshot that goes bad.
+# snapfs: reads in parallel, reads of holes, and reads of a truncated snapshot.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/fs/fs.sh
@@ -29,8 +29,8 @@ wait "${readers[@]}"
 is "$(cat "$tmp"/sum.* | sort | uniq -c | tr -s ' ')" " 10 $sum" \
     "ten readers read the same"
 
-# However a file is read, it is the same.
-try "in pieces of any size" python3 - "$dir/core" <<'EOF'
+# A read of any size, or a mapping, gives the same bytes.
+try "reads of any size give the same bytes" python3 - "$dir/core" <<'EOF'
 import mmap, os, random, sys
 f = os.open(sys.argv[1], os.O_RDONLY)
 n = os.fstat(f).st_size
@@ -55,13 +55,13 @@ exec {copy}<"$dir/core"
 truncate -s 200000 "$tmp/copy"
 cat "$dir/mem" "$dir"/map/*.rw-p <&$copy >/dev/null 2>"$tmp/err2"
 ok $(($(grep -c 'Input/output error' "$tmp/err2") == 0)) \
-    "an error where the snapshot became shorter"
+    "reads of a truncated snapshot fail"
 exec {copy}<&-
 ls "$dir" >/dev/null
-ok $? "and the server is still there"
+ok $? "the server still runs after that"
 unserve
 
-# Holes: terabytes are not written.
+# Copies of terabytes write no holes.
 serve "$tmp/sparse"
 dir=$mnt/$sparse
 ok $(($(stat -c '%b * 512' "$dir/mem") > 100000000)) \
@@ -71,21 +71,21 @@ ok $(($(stat -c '%b * 512' "$dir/mem") > 100000000)) \
 	cd "$dir" && timeout 60 tar -cSf "$tmp/mem.tar" mem core map
 ) 2>"$tmp/err2"
 ok $(($(stat -c %s "$tmp/mem.tar") > 100000000)) \
-    "tar -S of a sparse terabyte" || diag <"$tmp/err2"
+    "tar -S archives a sparse terabyte in little space" || diag <"$tmp/err2"
 big=$(cd "$dir/map" && stat -c '%b %s %n' -- * | grep -v '^0 ' |
     sort -k 2nr | sed -n '1s/^[0-9]* [0-9]* //p')
-# of a target as large as tera() of tests/targets/target.h has it
+# the target has the size that tera() of tests/targets/target.h returns
 large=$(awk '$1 == "region" && $2 == "page0" { print substr($3, 3) }' \
     "${lines_of[$sparse]}")
 large=$(sed -n "s/^0*$large-\([0-9a-f]*\) .*/0x\1-0x$large/p" \
     "/proc/$sparse/maps")
-is "$(stat -c %s "$dir/map/$big")" "$((large))" "a mapping is as large"
-# where a file may be so large
+is "$(stat -c %s "$dir/map/$big")" "$((large))" "it has its mapping's size"
+# if the file system allows files of this size
 if truncate -s "$(stat -c %s "$dir/map/$big")" "$tmp/big" 2>/dev/null; then
 	rm "$tmp/big"
 	try "cp of it" timeout 60 cp --sparse=auto "$dir/map/$big" "$tmp/big"
-	ok $(($(du -k "$tmp/big" | cut -f1) > 100000)) "writes little"
-	try "and is the same" python3 - "$dir/map/$big" "$tmp/big" <<'EOF'
+	ok $(($(du -k "$tmp/big" | cut -f1) > 100000)) "the copy is small"
+	try "the copy is the same" python3 - "$dir/map/$big" "$tmp/big" <<'EOF'
 import os, sys
 a, b = (os.open(x, os.O_RDONLY) for x in sys.argv[1:])
 at = 0
@@ -105,19 +105,19 @@ assert n > 100, n
 EOF
 else
 	skip "cp of it" "no file may be so large"
-	skip "writes little" "no file may be so large"
-	skip "and is the same" "no file may be so large"
+	skip "the copy is small" "no file may be so large"
+	skip "the copy is the same" "no file may be so large"
 fi
 rm -f "$tmp/big" "$tmp/mem.tar"
 timeout 60 grep -c nothing-of-the-kind "$dir/map/$big" >/dev/null
-is $? 1 "grep passes over holes"
+is $? 1 "grep skips holes"
 unserve
 
-# What is missing is an error, however it is read: never zeros.
+# Any read of a missing page fails; it never gives zeros.
 serve "$tmp/hidden"
 dir=$mnt/$hidden
 if grep -q '^missing' "$lines"; then
-	try "missing pages" python3 - "$dir" "$lines" <<'EOF'
+	try "reads of missing pages fail" python3 - "$dir" "$lines" <<'EOF'
 import errno, mmap, os, sys
 d, lines = sys.argv[1:]
 vmas = {}
@@ -140,7 +140,7 @@ for line in open(lines):
                 sys.exit("%x reads as %r" % (a, got))
             except OSError as e:
                 assert e.errno == errno.EIO
-    # through the kernel's pages, too: into a pipe, from before it
+    # splice into a pipe as well, from the page before it and from it
     for i in range(3):
         r, w2 = os.pipe()
         if i == 0 and at > start:
@@ -154,7 +154,7 @@ for line in open(lines):
             assert e.errno == errno.EIO, e
         os.close(r)
         os.close(w2)
-    # up to it, a direct read is short
+    # a read that reaches it is short
     if at > start:
         got = os.pread(f, 1 << 20, 0 if at - start < 1 << 20 else
                        at - start - 8192)
@@ -164,7 +164,7 @@ for line in open(lines):
 assert seen > 0
 EOF
 else
-	skip "missing pages" "not in this kernel"
+	skip "reads of missing pages fail" "not in this kernel"
 fi
 unserve
 finish 12

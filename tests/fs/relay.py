@@ -1,5 +1,5 @@
-# relay.py PORT COUNT: between who connects to a port, which is printed, and
-# PORT, on this machine alone; the file COUNT has the bytes that came back.
+# relay.py PORT COUNT: print a new port, and relay its connections to PORT; both
+# are on this machine.  Append the sizes of data from PORT to the file COUNT.
 import socket
 import sys
 import threading

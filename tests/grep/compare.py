@@ -1,10 +1,10 @@
-"""compare - compare what snapgrep finds with what grep does in the same bytes
+"""compare - compare the matches of snapgrep and grep in the same bytes
 
 usage: compare.py SNAPGREP SNAPSHOT REGION GREPOPTIONS OPTIONS PATTERN CORE...
 
-Each CORE is the core of a process, with its id behind the last dot; REGION is
-START-END in hexadecimal.  GREPOPTIONS are those of grep beside -obUa.  Prints
-what differs and exits 1; exits 1, too, if nothing was found.
+Each CORE is the core of a process, whose id follows the last dot; REGION is
+START-END in hexadecimal.  GREPOPTIONS are options of grep besides -obUa.
+Prints differences.  Exits 1 if there are differences or no matches.
 """
 
 import os

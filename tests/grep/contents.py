@@ -1,8 +1,8 @@
-"""contents - a process with known contents, and children of it
+"""contents - a process with known contents, and its children
 
-Some pages are zero, some repeat others, in part too, and strings lie across
-borders of pages of 1 and 4 KB; each child has changed some of them.  Prints the
-ids of all processes, and where the memory is.
+Some pages are zero, and some are partly copies of others.  Strings cross
+borders of 1 and 4 KB.  Each child has changed some pages.  Prints the ids of
+all processes, and the range of the memory.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ for at in range(4096 - 9, SIZE - 64, 4096 * 5):
     put(m, at, b'borderXXcrossing')
 for at in range(5 * 1024 - 2, SIZE - 64, 4096 * 7):
     put(m, at, b'kilobyte')
-# a run of nothing but one letter, of which parts are elsewhere, too
+# a long run of one letter, and a shorter one elsewhere
 put(m, SIZE // 2, b'a' * 20000)
 put(m, SIZE // 4, b'a' * 5000)
 put(m, 4096 * 3, 'Grüße🙂'.encode('utf-16-le') + b'\0\0')
@@ -47,7 +47,7 @@ put(m, 4096 * 5 + 8, struct.pack('<QIH', start + 64, 0xdeadbeef, 4711))
 put(m, 4096 * 5 + 32, struct.pack('>IQ', 0x12345678, start))
 put(m, 4096 * 5 + 80, b'\033[2J\nred\033[31m\0ESCAPE\x9b1m')
 put(m, 4096 * 400, b''.join(b'%06d ' % i for i in range(5000)))
-# the byte in front of these tells whether they are words: it is of other pages
+# the byte before decides whether each is a word, and is in another page
 for at in range(4096 * 40, SIZE // 4, 4096 * 30):
     put(m, at - 1, b' anchor')
 print('pids', os.getpid(), end='')
@@ -56,7 +56,7 @@ done, wrote = os.pipe()
 for child in range(CHILDREN):
     pid = os.fork()
     if pid == 0:
-        # a child has a seed of its own that nobody knows
+        # each child has its own seed
         random.seed(child)
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
         for i in range(5):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Snapshots that are cut, damaged or made to do harm do none to snapgrep: it
-# ends, with a status of its own.
+# snapgrep ends with a status of its own on truncated, damaged and hostile
+# snapshots.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -12,7 +12,7 @@ snap -o "$tmp/whole" "$pid"
 "$BUILD/snapcat" -z -o "$tmp/gz" "$tmp/whole"
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/whole"
 
-# of each, as many as there is time for; the seed is always the same
+# twelve damaged versions of each file; the seed is always the same
 cat >"$tmp/harm.py" <<'END'
 import random
 import subprocess
@@ -28,7 +28,7 @@ for i in range(12):
         del data[random.randrange(len(data)):]
     else:
         for _ in range(1 << i):
-            # what tells of the rest is in front and at the end
+            # the headers are at the beginning, the index at the end
             at = random.choice((random.randrange(len(data)),
                                 random.randrange(min(len(data), 20000)),
                                 -1 - random.randrange(2000)))
@@ -47,10 +47,10 @@ print(*bad, sep='\n', end='')
 END
 for f in whole gz core; do
 	is "$(python3 "$tmp/harm.py" "$BUILD/snapgrep" "$tmp/$f" "$tmp/x")" "" \
-	    "$f: damaged"
+	    "$f: damaged: status 0 or 1, or 2 and a message"
 done
 
-# One process without mappings that make sense, and one with.
+# one process with invalid mappings, and one that is valid
 PYTHONPATH=$tests/snap6 python3 - >"$tmp/x" <<'END'
 import sys
 from snapasm import assemble
@@ -65,16 +65,17 @@ END
 is "$? $(cat "$tmp/out" "$tmp/err")" \
     '2 9
 snapgrep: process 7: segment: cannot parse "nonsense"' \
-    "mappings that are none: the other process is searched"
+    "the mappings of a process are invalid: the other one is searched"
 
-# An expression that takes as long as one likes.
+# an expression that would take almost forever
 "$BUILD/snapgrep" -c '^(([^\n]*)*)*\nq!q$' "$tmp/whole" >"$tmp/out" 2>"$tmp/err"
 rc=$?
 is "$rc $(cat "$tmp/err")" "2 snapgrep: matching took too long in some places, which were skipped" \
-    "an expression that takes too long is given up, and told"
+    "an expression that takes too long is skipped, with a message"
 
-# Two megabytes are searched by two threads where there are two processors, and
-# it is not known which thread has which: what takes long is in each in turn.
+# If there are two processors, two threads search one megabyte each.  The bytes
+# that take long are in the first, then in the second megabyte, because either
+# thread may search either.
 PYTHONPATH=$tests/snap6 python3 - "$tmp" <<'END'
 import sys
 from snapasm import assemble
@@ -95,5 +96,5 @@ for ((i = 0; i < 6; i++)); do
 		    bad=$((bad + 1))
 	done
 done
-is "$bad" 0 "the same whichever thread comes to it"
+is "$bad" 0 "the same whichever thread searches them"
 finish 6

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All is found in a memory of which each thread searches several megabytes at
-# once.
+# snapgrep finds all matches in a large memory, of which each thread searches
+# several megabytes at once.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -9,7 +9,7 @@ target python3 -c '
 import ctypes, os, sys
 data = bytearray(os.urandom(96 << 20))
 first = ctypes.addressof(ctypes.c_char.from_buffer(data))
-# the third across the border of a kilobyte
+# each third one crosses a border of a kilobyte
 for i in range(3000):
     at = i * 33331
     if i % 3 == 2:
@@ -22,7 +22,7 @@ snap -o "$tmp/snap" "$pid"
 "$BUILD/snapgrep" -o 'needle-[0-9]{5}' "$tmp/snap" >"$tmp/out"
 is "$(grep -o 'needle-[0-9]*' "$tmp/out" | sort | uniq -c |
     awk '$1 == 1' | wc -l)" 3000 "each is found once"
-is "$(awk '{ print $2 }' "$tmp/out" | sort -c 2>&1)" "" "in order"
+is "$(awk '{ print $2 }' "$tmp/out" | sort -c 2>&1)" "" "in order of address"
 is "$("$BUILD/snapgrep" -c 'needle-[0-9]{5}' "$tmp/snap")" "$pid: 3000" \
-    "they are counted"
+    "-c counts them"
 finish 3

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What bash and zsh offer when a command line of ours is completed.
+# The completions of bash and zsh for our programs.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1
 export PATH=$BUILD:$PATH
 
-# bash_offers WORD ...: what is offered for the last word
+# bash_offers WORD ...: print the completions of the last word
 # shellcheck disable=SC2016 # for the other shell
 bash_offers() {
 	bash --norc -c '
@@ -18,7 +18,7 @@ bash_offers() {
 	' "$tests/../cmd/common/complete.bash" "$@" | sort
 }
 
-# all options of a program that --help tells, with = if they have arguments
+# told PROGRAM: print all options in --help, with = if they have arguments
 told() {
 	"$1" --help | sed 's/^      --help, /      --help\n      /' |
 	    sed -n 's/^  .... *\(--[a-z-]*=\{0,1\}\).*/\1/p' | sort
@@ -26,7 +26,7 @@ told() {
 
 touch one.snap two.snap
 mkdir folder
-# what is offered of names must not be run
+# completion must not run the names of processes
 # shellcheck disable=SC2016 # it is meant to look so
 name='$(touch pwned)'
 cp "$(command -v sleep)" "$name"
@@ -45,24 +45,26 @@ for p in pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs \
 	is "$(bash_offers "$p" --)" "$(told "$p")" \
 	    "bash: $p: all options of --help"
 done
-is "$(bash_offers snap -vo one)" one.snap "bash: a file behind -vo"
-is "$(bash_offers snap --output = one)" one.snap "bash: a file behind --output="
-is "$(bash_offers snapload -D f)" folder "bash: a directory behind -D"
+is "$(bash_offers snap -vo one)" one.snap "bash: a file after -vo"
+is "$(bash_offers snap --output = one)" one.snap "bash: a file after --output="
+is "$(bash_offers snapload -D f)" folder "bash: a directory after -D"
 is "$(bash_offers snapls two)" two.snap "bash: a snapshot"
 is "$(bash_offers snapcrash d | tr '\n' ' ')" "debug dump " \
     "bash: a command of snapcrash"
-is "$(bash_offers snap "$pid" | grep -x "$pid")" "$pid" "bash: a process, by number"
-is "$(bash_offers snapcore -p "$pid" | grep -x "$pid")" "$pid" "bash: a process behind -p"
+is "$(bash_offers snap "$pid" | grep -x "$pid")" "$pid" \
+    "bash: a process by its pid"
+is "$(bash_offers snapcore -p "$pid" | grep -x "$pid")" "$pid" \
+    "bash: a process after -p"
 is "$(bash_offers snap "${name%% *}")" '\$\(touch\ pwned\)' \
-    "bash: a process, by name, quoted"
+    "bash: a process by its name, quoted"
 is "$(bash_offers snap --when psi | tr '\n' ' ')" \
     'psi-cpu\> psi-io\> psi-memory\> ' "bash: a condition of snap --when"
 bash_offers snap '' >all
 is "$(grep -c touch all) $(ls pwned 2>/dev/null)" "1 " \
-    "bash: no name is run"
+    "bash: the name of a process is not run"
 
-# zsh_offers LINE: what zsh lists for the last word of it.  It does not list
-# while there is more to be read, so that waits until it has.
+# zsh_offers LINE: print the completions of the last word.  zsh lists nothing
+# while there is input to read, so this waits for the list before it sends more.
 zsh_offers() {
 	rm -f listed
 	# shellcheck disable=SC2016 # for the other shell
@@ -85,7 +87,7 @@ zsh_offers() {
 }
 
 if ! command -v zsh >/dev/null; then
-	skip "what zsh offers" "no zsh" 5
+	skip "completions of zsh" "no zsh" 5
 	finish 26
 fi
 mkdir functions
@@ -94,8 +96,8 @@ is "$(zsh_offers 'snap --' | sed -n 's/^\(--[a-z-]*\) .*/\1/p')" \
     "$(told "$BUILD/snap" | tr -d = | sort)" \
     "zsh: all options of --help"
 case $(zsh_offers "snap --output=o") in
-*one.snap*) ok 0 "zsh: a file behind --output=" ;;
-*) ok 1 "zsh: a file behind --output=" ;;
+*one.snap*) ok 0 "zsh: a file after --output=" ;;
+*) ok 1 "zsh: a file after --output=" ;;
 esac
 case $(zsh_offers "snapls t") in
 *two.snap*) ok 0 "zsh: a snapshot" ;;
@@ -107,5 +109,5 @@ case $(zsh_offers "snapcrash d") in
 esac
 zsh_offers "snap " >all
 is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
-    "zsh: processes, of which no name is run"
+    "zsh: a process by its name, which is not run"
 finish 29

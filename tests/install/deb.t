@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The packages that "make deb" made: installed on a fresh machine, used there,
-# and removed again without a trace.
+# The packages of "make deb" can be installed on a fresh machine, used there,
+# and removed completely.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -9,26 +9,26 @@ cd "$tests/.." || exit 1
 changes=$(find "$BUILD/deb" -maxdepth 1 -name '*.changes' 2>/dev/null)
 [ -n "$changes" ] || skip_all 'no packages: "make deb" makes them'
 is_root || skip_all "only root can make a machine and enter it"
-# they take minutes to make
+# the test does not make packages, which takes minutes
 [ -z "$(find Makefile .github cmd lib fmt man6 .debian -newer "$changes")" ] ||
     skip_all 'the packages are older than the sources: "make deb" makes them'
 if command -v lintian >/dev/null; then
-	# who answers for them is asked of who makes them
+	# the person who makes the packages sets the maintainer's address
 	is "$(lintian --allow-root --suppress-tags bogus-mail-host \
 	    --suppress-tags bogus-mail-host-in-debian-changelog \
 	    --suppress-tags initial-upload-closes-no-bugs "$changes" 2>&1)" \
-	    "" "lintian has nothing to say"
+	    "" "lintian reports nothing"
 else
-	skip "what lintian says" "no lintian"
+	skip "lintian reports nothing" "no lintian"
 fi
 
 base=$(tests/fresh -b 2>"$tmp/err" | tail -n 1)
 if [ ! -d "$base" ]; then
-	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 11
+	skip "packages on a fresh machine" "$(tail -n 1 "$tmp/err")" 11
 	finish 12
 fi
 
-# The machine: an overlay, or a copy, with processes of its own.
+# the machine: an overlay, or a copy, in a new pid namespace
 said=$tmp/said
 mkdir "$said" "$tmp/mnt"
 cat >"$tmp/machine" <<'E2'
@@ -71,7 +71,7 @@ step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
 step python '/usr/bin/python3 -c "import snap
 with snap.open(\"/tmp/x.snap\") as s: print(s.processes[0].name)"'
 step manual 'dpkg -L process-snap libsnap-dev python3-process-snap | grep -c "/man[13567]/.*\.gz"'
-# snap, _snap and snap.1 are names of others
+# other packages have files named snap, _snap and snap.1
 step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
     while read -r f; do [ -d "$f" ] || echo "$f"; done
     dpkg -L libsnap-dev | grep "/snap$"; zcat \
@@ -84,31 +84,31 @@ E2
 export tmp said base deb="$BUILD/deb"
 unshare -mpf --kill-child bash "$tmp/machine" >"$tmp/err" 2>&1
 if [ "$(cat "$said/prepare.rc" 2>/dev/null)" != 0 ]; then
-	skip "on a fresh machine" "apt-get reaches no mirror" 11
+	skip "packages on a fresh machine" "apt-get reaches no mirror" 11
 	finish 12
 fi
 
-# well NAME WHAT: a step that succeeded
+# well STEP NAME: passes if the step has succeeded
 well() {
 	ok "$(cat "$said/$1.rc")" "$2" || diag <"$said/$1.err"
 }
-well install "they are installed, with what they need"
+well install "the packages are installed with their dependencies"
 is "$(cat "$said/version")" "p$("$BUILD/snap" --version)" "psnap prints its version"
-well list "snap takes a snapshot, by its own name"
+well list "snap takes a snapshot under its own name"
 is "$(awk '$2 == "bash" { print $2, $1; exit }' "$said/list")" "bash root" \
-    "which snapls lists"
+    "snapls lists this snapshot"
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
-    "and file(1) knows"
-is "$(cat "$said/pc")" 1 "the library is found"
+    "file(1) recognizes it"
+is "$(cat "$said/pc")" 1 "the linker finds the library"
 is "$(cat "$said/python")" bash "the Python module reads the snapshot"
 pages=(cmd/*/*.[157] lib/*.3 man6/*.6)	# and a link to psnap.1
-is "$(cat "$said/manual")" $((${#pages[@]} + 1)) "the manual is there"
+is "$(cat "$said/manual")" $((${#pages[@]} + 1)) "the manual is installed"
 is "$(sort "$said/names")" "/usr/include/snap
 /usr/lib/process-snap/bin/snap
 /usr/lib/process-snap/share/man/man1/snap.1.gz
 /usr/share/man/man6/snap.6.gz
 /usr/share/man/man7/snap.7.gz
-psnap" "elsewhere nothing has the name of snapd, and it conflicts with nothing"
-well purge "they are removed"
-is "$(diff "$said/before" "$said/after")" "" "without a trace"
+psnap" "no file has a name of snapd, and there are no conflicts"
+well purge "the packages are removed"
+is "$(diff "$said/before" "$said/after")" "" "no file remains"
 finish 12

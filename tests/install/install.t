@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What "make install-strip" leaves below DESTDIR.
+# The files that "make install-strip" installs below DESTDIR.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1
 
 d=$tmp/d
-try "it is installed below DESTDIR" env -u MAKEFLAGS make -s install-strip \
+try "make install-strip succeeds" env -u MAKEFLAGS make -s install-strip \
     O="$BUILD" DESTDIR="$d" PREFIX=/usr \
     PYTHONDIR=/usr/lib/python3/dist-packages
 progs='pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep
@@ -37,9 +37,9 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 	./usr/share/snap/magic
 	./usr/share/zsh/site-functions/_snap
 	END
-} | LC_ALL=C sort)" "all of it, and nothing else"
-is "$(find "$d" -xtype l)" "" "no link leads nowhere"
-is "$(grep -rlF "$tmp" "$d")" "" "no file tells where it was staged"
+} | LC_ALL=C sort)" "all files are installed, and no others"
+is "$(find "$d" -xtype l)" "" "no symbolic link is broken"
+is "$(grep -rlF "$tmp" "$d")" "" "no file has the path of DESTDIR"
 for f in "$d"/usr/bin/* "$d"/usr/lib/libsnap.so; do
 	readelf -SW "$f" | grep -E '\.(symtab|debug)' && echo "$f"
 done >"$tmp/symbols"

@@ -1,6 +1,7 @@
 /*
  * Use all functions of libsnap on a snapshot of one process: library FILE
- * PREFIX writes PREFIX.snap, PREFIX.core and PREFIX.images.  It is C and C++.
+ * PREFIX writes PREFIX.snap, PREFIX.core and PREFIX.images.  It compiles as C
+ * and as C++.
  */
 #include <snap.h>
 #include <snap_capture.h>
@@ -58,7 +59,7 @@ show_text(struct snap_task *t)
 		printf("the first mapping is not a program\n");
 	if (snap_read(t, snap_mapping_start(m), b, sizeof b) == sizeof b)
 		printf("text %02x%02x%02x%02x", b[0], b[1], b[2], b[3]);
-	/* the last mapping below the gap before the stack */
+	/* reads stop at the end of the stack, the last mapping before a gap */
 	m = NULL;
 	while ((m = snap_mapping_next(t, m)) != NULL)
 		if (strcmp(snap_mapping_name(m), "[stack]") == 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All of it compiles without a warning with the headers of musl: with musl 1.2.5
-# or later as they are, while what earlier ones lack is given here.  MUSL names
-# their directory, where musl-tools of Debian has not put them.
+# The sources compile without warnings with the headers of musl.  Declarations
+# that musl before 1.2.5 lacks are added.  MUSL names the directory of the
+# headers, if they are not those of Debian's musl-tools.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -16,11 +16,11 @@ case $BUILD in
 *-asan) lacks="sanitizers change nothing in it" ;;
 esac
 if [ -n "$lacks" ]; then
-	skip "all of it compiles; a call that musl lacks is found" "$lacks" 2
+	skip "the sources compile with musl" "$lacks" 2
 	finish 2
 fi
 
-# the kernel's and the libraries', without those of the other C library
+# headers of the kernel and of libraries, but not those of glibc
 mkdir "$tmp/beside"
 for h in linux asm asm-generic gelf.h libelf.h xxhash.h zlib.h zconf.h zstd.h \
     lz4.h libiberty protobuf-c cmocka.h dwarf.h elfutils pcre2.h \
@@ -29,7 +29,7 @@ for h in linux asm asm-generic gelf.h libelf.h xxhash.h zlib.h zconf.h zstd.h \
 		[ ! -e "$d/$h" ] || ln -sfn "$d/$h" "$tmp/beside/$h"
 	done
 done
-cp -R "$headers/bsd" "$tmp/bsd"		# before musl's, which they go on to
+cp -R "$headers/bsd" "$tmp/bsd"		# searched first; includes those of musl
 cat >"$tmp/older.h" <<'END'
 #include <elf.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ int statx(int, const char *restrict, int, unsigned, struct statx *restrict);
 #endif
 END
 
-# try_compile FLAGS FILE ...: what the compiler says
+# try_compile FLAGS FILE ...: print the messages of the compiler
 try_compile() {
 	local flags=$1
 
@@ -57,7 +57,7 @@ try_compile() {
 	    -I"$BUILD/fmt" -Wall -Wextra -Wshadow -Wundef -Werror $flags 2>&1
 }
 
-# what find(1) leaves out: programs whose libraries are not here
+# without: print arguments of find(1) that skip programs with missing libraries
 without() {
 	local p
 
@@ -75,13 +75,13 @@ without() {
 	    tests/fuzz tests/confine -name '*.c' ! -path 'cmd/common/*' \
 	    ! -path 'cmd/static/*' ! -name bits32.c $(without))
 } >"$tmp/said"
-is "$(cat "$tmp/said")" '' "all of it compiles"
+is "$(cat "$tmp/said")" '' "all sources compile"
 
 printf '#include <malloc.h>\nsize_t f(void); size_t f(void) { %s }\n' \
     'return mallinfo2().uordblks;' >"$tmp/x.c"
 try=$(try_compile '' "$tmp/x.c")
 case $try in
-*mallinfo2*) ok 0 "a call that musl lacks is found" ;;
-*) ok 1 "a call that musl lacks is found" ;;
+*mallinfo2*) ok 0 "a function that musl lacks is an error" ;;
+*) ok 1 "a function that musl lacks is an error" ;;
 esac
 finish 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The Python module as it is installed, and the examples of its page on real
+# The installed Python module, and the examples in snap-python(3) on real
 # processes.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1
 
-try "it is installed" env -u MAKEFLAGS make -s install O="$BUILD" \
+try "make install succeeds" env -u MAKEFLAGS make -s install O="$BUILD" \
     PREFIX="$tmp" PYTHONDIR="$tmp/python"
 for n in list objects holders moments; do
 	sed -n "/^# $n.py/,/^\.Ed/{/^\.Ed/!p;}" lib/snap-python.3 |
@@ -21,18 +21,18 @@ is "$(python3 "$tmp/list.py" "$tmp/jobs.snap" | sed 's/^0x[0-9a-f]*//
     s/ 0x.*//')" " index-1
  print-2
  mail-3
-back to" "a list is walked in a hung process, to where it returns"
+back to" "the example walks the list of a hung process"
 is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
     awk '/pointer/ { print $4 }; !/pointer/ { print $1, $2; exit }' |
-    head -n 2)" "$jobs jobs" "a string is found"
+    head -n 2)" "$jobs jobs" "the example finds a string"
 is "$(python3 "$tmp/holders.py" "$tmp/jobs.snap" print-2 |
-    grep -c "pointer at 0x.*/jobs$")" 1 "and who holds it"
+    grep -c "pointer at 0x.*/jobs$")" 1 "the example finds its pointer"
 
 "$BUILD/snap" -i 0.1 -N 3 -o "$tmp/jobs.series" "$jobs"
 is "$(python3 "$tmp/moments.py" "$tmp/jobs.series" |
     awk '$5 > 0 { print $1, $3, $4 }')" "1 $jobs jobs
 2 $jobs jobs
-3 $jobs jobs" "the moments of a series"
+3 $jobs jobs" "the example prints the moments of a series"
 cat >"$tmp/series.py" <<'END'
 import sys
 import time
@@ -73,7 +73,7 @@ is "$(python3 "$tmp/series.py" "$tmp/jobs.series" "$tmp/jobs.snap" "$jobs" \
 SERIES: no moment "4": the moments are 1 to 3
 SERIES: no moment "0": the moments are 1 to 3
 PLAIN: no moment "2": the moments are 1 to 1
-PLAIN: no moment "noon": the moments are 1 to 1' "one of them is opened"
+PLAIN: no moment "noon": the moments are 1 to 1' "moments are opened"
 
 python3 -c 'import time
 class Order:
@@ -84,7 +84,7 @@ time.sleep(1000)' >"$tmp/ready" &
 until_true grep -q ready "$tmp/ready"
 "$BUILD/snap" -o "$tmp/python.snap" $!
 is "$(python3 "$tmp/objects.py" "$tmp/python.snap" | grep Order)" \
-    "1234 Order" "the objects of CPython are counted by type"
+    "1234 Order" "the example counts the objects of CPython by type"
 
 "$BUILD/snapcore" -o "$tmp/jobs.core" "$tmp/jobs.snap"
 cat >"$tmp/all.py" <<'END'
@@ -140,7 +140,7 @@ except snap.Error as e:
     print(e)
 END
 is "$(python3 "$tmp/all.py" "$tmp/jobs.snap" "$tmp/jobs.core" "$jobs" 2>&1)" \
-    "/none: No such file or directory" "all of it gives what the library has"
+    "/none: No such file or directory" "all attributes and methods work"
 for python in python3 /usr/bin/python3 none; do
 	! "$python" -c 'import numpy' 2>/dev/null || break
 done
@@ -153,6 +153,6 @@ a = p.symbol("jobs")
 print(p.array(a, 1, "u8")[0] == p.word(a))
 p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
     sed -n '1p;$s/.*address.*not/not/p')" "True
-not mapped" "NumPy arrays have its memory"
+not mapped" "NumPy arrays have the memory of the process"
 fi
 finish 9
