@@ -6,12 +6,7 @@
 #include "rbtree.h"
 #include "vec.h"
 
-static int
-proc_cmp(struct proc *a, struct proc *b)
-{
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
+CMP(proc_cmp, struct proc, pid)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
@@ -35,9 +30,9 @@ int
 embedded_cmp(const struct embedded *a, const struct embedded *b)
 {
 	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
+		return ORDER(a->dev, b->dev);
 	if (a->ino != b->ino)
-		return a->ino < b->ino ? -1 : 1;
+		return ORDER(a->ino, b->ino);
 	return a->dev != 0 || a->ino != 0 ?
 	    embedded_issysv(a) - embedded_issysv(b) : strcmp(a->path, b->path);
 }

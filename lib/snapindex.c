@@ -8,19 +8,13 @@
 #include <pthread.h>
 
 static int
-index_cmp(size_t a, size_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int
 thread_cmp(const void *a, const void *b, void *arg)
 {
 	const struct snap *s = arg;
 	const size_t *x = a, *y = b;
 	uint64_t p = s->proc[*x]->leader, q = s->proc[*y]->leader;
 
-	return p != q ? (p < q ? -1 : 1) : index_cmp(*x, *y);
+	return p != q ? ORDER(p, q) : ORDER(*x, *y);
 }
 
 static int
@@ -31,7 +25,7 @@ file_cmp(const void *a, const void *b, void *arg)
 	int c;
 
 	c = embedded_cmp(s->proc[*x]->embedded, s->proc[*y]->embedded);
-	return c != 0 ? c : index_cmp(*x, *y);
+	return c != 0 ? c : ORDER(*x, *y);
 }
 
 static int

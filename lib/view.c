@@ -13,16 +13,12 @@
  * their segments, so that inserting a segment takes only as many steps as there
  * are gaps between these ranges.
  */
+#include "bisect.h"
 #include "model.h"
 #include "rbtree.h"
 #include "vec.h"
 
-static int
-piece_cmp(struct piece *a, struct piece *b)
-{
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
+CMP(piece_cmp, struct piece, first)
 TREE_GENERATE(view, piece, entry, piece_cmp)
 
 /*

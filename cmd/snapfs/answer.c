@@ -3,18 +3,14 @@
  * the request in its argument, and returns 0 or an errno value.
  */
 #include "ninep.h"
+#include "bisect.h"
 
 enum { MAX_FIDS = 8192 };	/* of a connection */
 
 #define NOFID	UINT32_MAX
 #define DMDIR	0x80000000
 
-static int
-fid_cmp(const struct fid *a, const struct fid *b)
-{
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
+CMP(fid_cmp, struct fid, id)
 TREE_GENERATE(fids, fid, entry, fid_cmp)
 
 static struct fid *

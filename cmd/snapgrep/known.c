@@ -4,17 +4,12 @@
  * different offset modulo pitch (phase) are separate.
  */
 #include "snapgrep.h"
+#include "bisect.h"
 #include "rbtree.h"
 
-static int
-known_cmp(struct known *a, struct known *b)
-{
-	if (a->src != b->src)
-		return a->src->id < b->src->id ? -1 : 1;
-	if (a->phase != b->phase)
-		return a->phase < b->phase ? -1 : 1;
-	return a->kb < b->kb ? -1 : a->kb > b->kb;
-}
+CMP_BY(known_cmp, struct known,
+    x->src != y->src ? (x->src->id < y->src->id ? -1 : 1) :
+    x->phase != y->phase ? ORDER(x->phase, y->phase) : ORDER(x->kb, y->kb))
 
 TREE_GENERATE(knowns, known, entry, known_cmp)
 
@@ -39,16 +34,11 @@ known_key(const struct stored *s, uint64_t off, struct known *k)
 static struct known *
 known_below(struct knowns *t, struct known *k)
 {
-	struct known *n, *best;
+	struct known *n;
 
-	best = NULL;
-	for (n = RB_ROOT(t); n != NULL;)
-		if (known_cmp(n, k) <= 0) {
-			best = n;
-			n = RB_RIGHT(n, entry);
-		} else
-			n = RB_LEFT(n, entry);
-	return best;
+	if ((n = RB_NFIND(knowns, t, k)) == NULL)
+		return RB_MAX(knowns, t);
+	return known_cmp(n, k) == 0 ? n : RB_PREV(knowns, t, n);
 }
 
 static bool

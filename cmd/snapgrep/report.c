@@ -45,16 +45,10 @@ struct others {			/* identical matches */
 	size_t		 n;
 };
 
-static int
-place_cmp(const struct origin *a, const struct origin *b)
-{
-	if (a->src != b->src)
-		return a->src == NULL || (b->src != NULL &&
-		    a->src->id < b->src->id) ? -1 : 1;
-	if (a->loc != b->loc)
-		return a->loc < b->loc ? -1 : 1;
-	return a->skip < b->skip ? -1 : a->skip > b->skip;
-}
+CMP_BY(place_cmp, struct origin,
+    x->src != y->src ? (x->src == NULL || (y->src != NULL &&
+    x->src->id < y->src->id) ? -1 : 1) :
+    x->loc != y->loc ? ORDER(x->loc, y->loc) : ORDER(x->skip, y->skip))
 
 /*
  * Find where the byte at offset off of stretch st is stored, and set *place to
@@ -105,12 +99,12 @@ match_cmp(const struct held *a, const struct held *b)
 	    (rc = place_cmp(&a->last, &b->last)) != 0)
 		return rc;
 	if (x != y)
-		return x < y ? -1 : 1;
+		return ORDER(x, y);
 	if ((a->apart || b->apart) && (rc = places_cmp(a, b)) != 0)
 		return rc;
 	/* zeros never count as the same */
 	return a->first.src != NULL && a->last.src != NULL ? 0 :
-	    a->number < b->number ? -1 : a->number > b->number;
+	    ORDER(a->number, b->number);
 }
 
 static int
@@ -121,8 +115,7 @@ sort_cmp(const void *a, const void *b)
 	int rc;
 
 	rc = match_cmp(x, y);
-	return rc != 0 ? rc : x->number < y->number ? -1 :
-	    x->number > y->number;
+	return rc != 0 ? rc : ORDER(x->number, y->number);
 }
 
 /*

@@ -3,21 +3,16 @@
  * limited; keys beyond it are counted in one row called "others".
  */
 #include "vmtrace.h"
+#include "bisect.h"
 #include "rbtree.h"
 
 enum { MAX_ROWS = 1 << 18 };
 
-static int
-row_cmp(const struct row *a, const struct row *b)
-{
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->num != b->num)
-		return a->num < b->num ? -1 : 1;
-	if (a->flags != b->flags)
-		return a->flags < b->flags ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+CMP_BY(row_cmp, struct row,
+    x->pid != y->pid ? ORDER(x->pid, y->pid) :
+    x->num != y->num ? ORDER(x->num, y->num) :
+    x->flags != y->flags ? ORDER(x->flags, y->flags) :
+    strcmp(x->name, y->name))
 
 TREE_GENERATE(rows, row, entry, row_cmp)
 

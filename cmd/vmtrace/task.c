@@ -3,21 +3,12 @@
  * /proc/PID/maps said at one time, and all changes since.
  */
 #include "vmtrace.h"
+#include "bisect.h"
 #include "clock.h"
 #include "rbtree.h"
 
-static int
-process_cmp(const struct process *a, const struct process *b)
-{
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
-static int
-thread_cmp(const struct thread *a, const struct thread *b)
-{
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
-}
-
+CMP(process_cmp, struct process, pid)
+CMP(thread_cmp, struct thread, tid)
 TREE_GENERATE(processes, process, entry, process_cmp)
 TREE_GENERATE(threads, thread, entry, thread_cmp)
 

@@ -3,6 +3,7 @@
  * another, so the offset of each page is known as soon as the pagemap is.
  */
 #include "write.h"
+#include "bisect.h"
 #include "full.h"
 #include "rbtree.h"
 #include "record/record.h"
@@ -132,12 +133,7 @@ object_file(struct criuout *out, struct object *o)
 	return 0;
 }
 
-static int
-object_cmp(const struct object *a, const struct object *b)
-{
-	return a->proc->pid < b->proc->pid ? -1 : a->proc->pid > b->proc->pid;
-}
-
+CMP(object_cmp, struct object, proc->pid)
 TREE_GENERATE(objecttree, object, entry, object_cmp)
 
 /*

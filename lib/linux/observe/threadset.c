@@ -4,6 +4,7 @@
  * own, and those that it inherited. Only the events of its owner count, the
  * thread for which they were opened.
  */
+#include "bisect.h"
 #include "perf.h"
 #include "rbtree.h"
 #include "vec.h"
@@ -18,12 +19,7 @@ struct member {
 	uint64_t	 uncounted[TRACE_POINT];
 };
 
-static int
-member_cmp(const struct member *a, const struct member *b)
-{
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
-}
-
+CMP(member_cmp, struct member, tid)
 TREE_GENERATE(threadset, member, entry, member_cmp)
 
 static struct member *

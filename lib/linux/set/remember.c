@@ -2,6 +2,7 @@
  * The table of a set: pointers with texts as keys, such as "user 1000".
  */
 #include "set.h"
+#include "bisect.h"
 
 #include <search.h>
 
@@ -10,13 +11,7 @@ struct cell {
 	char	 key[];
 };
 
-static int
-cell_cmp(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	return strcmp(x->key, y->key);
-}
+CMP_BY(cell_cmp, struct cell, strcmp(x->key, y->key))
 
 /*
  * Return the place in the table of set l whose key is a text formatted as by

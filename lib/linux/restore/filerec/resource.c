@@ -2,6 +2,7 @@
  * Find out which resources of processes are identical, with kcmp(2). It also
  * defines an order, so that the resources can be kept in a tree.
  */
+#include "bisect.h"
 #include "filerec.h"
 #include "rbtree.h"
 #include "vec.h"
@@ -9,12 +10,6 @@
 #include <sys/syscall.h>
 
 #include <unistd.h>
-
-static int
-order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 struct slots {			/* argument of slot_serve() */
 	pid_t		 pid[2];
@@ -68,9 +63,9 @@ resource_cmp(struct resource *a, struct resource *b)
 	long rc;
 	int c;
 
-	if ((c = order((uint64_t)a->kind, (uint64_t)b->kind)) != 0 ||
-	    (c = order(a->dev, b->dev)) != 0 ||
-	    (c = order(a->ino, b->ino)) != 0 || a->kind == RESOURCE_INODE)
+	if ((c = ORDER(a->kind, b->kind)) != 0 ||
+	    (c = ORDER(a->dev, b->dev)) != 0 ||
+	    (c = ORDER(a->ino, b->ino)) != 0 || a->kind == RESOURCE_INODE)
 		return c;
 	if (a->slot != NULL)
 		rc = slot_cmp(b, a->pid, a->slot);
@@ -79,8 +74,8 @@ resource_cmp(struct resource *a, struct resource *b)
 	if (rc >= 0 && rc <= 2)
 		return rc == 0 ? 0 : rc == 1 ? 1 : -1;
 	a->unsure = b->unsure = true;
-	c = order((uint64_t)a->pid, (uint64_t)b->pid);
-	return c != 0 ? c : order(a->fd, b->fd);
+	c = ORDER(a->pid, b->pid);
+	return c != 0 ? c : ORDER(a->fd, b->fd);
 }
 
 TREE_GENERATE(resources, resource, entry, resource_cmp)
