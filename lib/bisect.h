@@ -155,16 +155,9 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 		__typeof__(&(v)[0]) v_ = (v);				\
 		const size_t n_ = (n);					\
 		const uint64_t key_ = (key);				\
-		size_t i_, lo_ = 0, hi_ = n_;				\
+		const size_t at_ = BISECT_WHILE(i_, n_, (num) < key_);	\
+		const size_t i_ = at_;					\
 									\
-		while (lo_ < hi_) {					\
-			i_ = lo_ + (hi_ - lo_) / 2;			\
-			if ((num) < key_)				\
-				lo_ = i_ + 1;				\
-			else						\
-				hi_ = i_;				\
-		}							\
-		i_ = lo_;						\
 		i_ < n_ && (num) == key_ ? (found) : NULL;		\
 	})
 

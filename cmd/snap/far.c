@@ -6,6 +6,7 @@
  * command, so that a write to a dead connection fails, and kills the command.
  */
 #include "job.h"
+#include "bisect.h"
 #include "clock.h"
 #include "worker.h"
 
@@ -62,7 +63,7 @@ far_fail(struct far *f, const char *why)
 static void
 far_line(struct far *f, const char *line)
 {
-	static const struct {
+	static const struct word {
 		const char	*word;
 		enum answer	 answer;
 	} words[] = {
@@ -70,8 +71,8 @@ far_line(struct far *f, const char *line)
 		{ "restored", ANSWER_RESTORED },
 		{ "resumed", ANSWER_RESUMED }, { "running", ANSWER_RUNNING }
 	};
+	const struct word *w;
 	char text[sizeof f->why];
-	size_t i;
 
 	if (strncmp(line, "failed ", 7) == 0) {
 		far_fail(f, line + 7);
@@ -82,27 +83,24 @@ far_line(struct far *f, const char *line)
 		far_fail(f, line + 7);
 		return;
 	}
-	for (i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(line, words[i].word) == 0)
-			break;
-	if (i == sizeof words / sizeof *words) {
+	if ((w = SEEK_IN(words, strcmp(line, x->word) == 0)) == NULL) {
 		snprintf(text, sizeof text, "--to: expected an answer of "
 		    "\"snapload --receive\", received \"%.80s\"", line);
 		far_fail(f, text);
 		return;
 	}
-	if (words[i].answer == ANSWER_NONE)
+	if (w->answer == ANSWER_NONE)
 		return;
 	/* a program other than snapload must not make us kill the processes */
-	if (words[i].answer != f->last + 1 ||
-	    (words[i].answer >= ANSWER_RESUMED && !f->went)) {
+	if (w->answer != f->last + 1 ||
+	    (w->answer >= ANSWER_RESUMED && !f->went)) {
 		snprintf(text, sizeof text, "--to: unexpected answer \"%.80s\"",
 		    line);
 		far_fail(f, text);
 		return;
 	}
 	pthread_mutex_lock(&f->lock);
-	f->last = words[i].answer;
+	f->last = w->answer;
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
 }

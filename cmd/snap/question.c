@@ -11,6 +11,7 @@
  * restored with the process, or cannot be seen from here.
  */
 #include "job.h"
+#include "bisect.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -40,11 +41,10 @@ file_add(struct buf *b, const char *path)
 {
 	static const char *const other[] = { "/dev/", "/proc/", "/sys/",
 	    "/memfd:", "/SYSV", "/anon_hugepage", "/[" };
-	size_t i, n = strlen(path);
+	size_t n = strlen(path);
 
-	for (i = 0; i < sizeof other / sizeof *other; i++)
-		if (strncmp(path, other[i], strlen(other[i])) == 0)
-			return;
+	if (SEEK_IN(other, strncmp(path, *x, strlen(*x)) == 0) != NULL)
+		return;
 	if (*path == '/' && strpbrk(path, "\n\\") == NULL &&
 	    (n < 10 || strcmp(path + n - 10, " (deleted)") != 0))
 		buf_printf(b, "file %s\n", path);

@@ -4,6 +4,7 @@
  * nothing in them is stopped or held.
  */
 #include "job.h"
+#include "bisect.h"
 #include "clock.h"
 
 #include <err.h>
@@ -96,11 +97,8 @@ limit_add(struct condition *c, char *arg)
 		[UNIT_PERCENT] = "80%"
 	};
 	const char *name = strsep(&arg, ">"), *limit, *why = NULL;
-	size_t i;
 
-	for (i = 0; i < sizeof quantities / sizeof *quantities; i++)
-		if (strcmp(name, quantities[i].name) == 0)
-			c->of = &quantities[i];
+	c->of = SEEK_IN(quantities, strcmp(name, x->name) == 0);
 	if (c->of == NULL)
 		errx(2, "--when %s: not a condition: use cpu, rss, threads, "
 		    "fds, psi-cpu, psi-io or psi-memory with >LIMIT, signal, "
@@ -229,7 +227,6 @@ watch_see(void *arg, pid_t pid, bool found)
 	struct watched *p;
 	struct task t;
 	uint64_t start;
-	size_t i;
 
 	(void)found;
 	if ((pid = proc_leader(pid)) == -1 || pid == getpid() ||
@@ -239,15 +236,13 @@ watch_see(void *arg, pid_t pid, bool found)
 		errx(1, "process %d (%s) is a kernel thread: --when cannot "
 		    "wait for it", pid, t.comm);
 	start = proc_began(pid);
-	for (i = 0; i < w->n && (w->v[i].pid != pid ||
-	    w->v[i].start != start); i++)
-		continue;
-	if (i == w->n) {
+	p = SEEK(w->v, w->n, x->pid == pid && x->start == start);
+	if (p == NULL) {
 		MUST_ROOM(w->v, w->n);
 		p = &w->v[w->n++];
 		*p = (struct watched){ .pid = pid, .start = start };
 	}
-	w->v[i].seen = true;
+	p->seen = true;
 	return 0;
 }
 

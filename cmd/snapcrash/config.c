@@ -2,6 +2,7 @@
  * Read the configuration: lines of a key and a value.
  */
 #include "crash.h"
+#include "bisect.h"
 
 #include <strings.h>
 #include <unistd.h>
@@ -108,30 +109,25 @@ static const struct key keys[] = {
 	    [WITH_CGROUP] = "cgroup" } },
 };
 
-enum { NKEYS = sizeof keys / sizeof *keys };
-
 /*
  * Set key to value in c. Return 0, or -1 with errstr set.
  */
 static int
 config_set(struct config *c, char *key, char *value)
 {
-	size_t i;
+	const struct key *k = SEEK_IN(keys, strcmp(key, x->name) == 0);
 	char *s;
 
-	for (i = 0; i < NKEYS && strcmp(key, keys[i].name) != 0;)
-		i++;
-	if (i < NKEYS)
-		return keys[i].set(&keys[i], (char *)c + keys[i].at, value) ?
-		    0 : errstr_set("%s: invalid value \"%s\"", key,
+	if (k != NULL)
+		return k->set(k, (char *)c + k->at, value) ? 0 :
+		    errstr_set("%s: invalid value \"%s\"", key,
 		    text_sanitize(value));
 	/* suggest a key that differs in case or underscores */
 	text_sanitize(key);
 	for (s = key; (s = strchr(s, '_')) != NULL;)
 		*s = '-';
-	for (i = 0; i < NKEYS; i++)
-		if (strcasecmp(key, keys[i].name) == 0)
-			return errstr_set("did you mean %s?", keys[i].name);
+	if ((k = SEEK_IN(keys, strcasecmp(key, x->name) == 0)) != NULL)
+		return errstr_set("did you mean %s?", k->name);
 	return errstr_set("unknown key \"%s\"; see snapcrash.conf(5)", key);
 }
 

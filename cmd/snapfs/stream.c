@@ -10,6 +10,7 @@
  *	thread 2	fill n + 1	answer n + 1	fill n + 3 ...
  */
 #include "snapfs.h"
+#include "bisect.h"
 
 #include <sys/queue.h>
 
@@ -119,13 +120,8 @@ streams_end(void)
 static struct slot *
 slot_find(struct stream *s, uint64_t off, size_t len)
 {
-	struct slot *sl;
-
-	for (sl = s->slot; sl < s->slot + SLOTS; sl++)
-		if ((sl->state == FILLING || sl->state == FULL) &&
-		    sl->off == off && sl->len == len)
-			return sl;
-	return NULL;
+	return SEEK_IN(s->slot, (x->state == FILLING || x->state == FULL) &&
+	    x->off == off && x->len == len);
 }
 
 /*

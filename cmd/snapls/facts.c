@@ -3,6 +3,7 @@
  * is one, else from the small files of Plan 9. All data is untrusted.
  */
 #include "snapls.h"
+#include "bisect.h"
 
 #include <err.h>
 
@@ -121,12 +122,10 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 const char *
 facts_value(const struct facts *f, enum subject subject)
 {
-	size_t i;
+	const struct fact *t = SEEK(f->list.v, f->list.n,
+	    x->subject == subject);
 
-	for (i = 0; i < f->list.n; i++)
-		if (f->list.v[i].subject == subject)
-			return f->list.v[i].value;
-	return "";
+	return t == NULL ? "" : t->value;
 }
 
 /*

@@ -129,12 +129,8 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 static void
 add_set(struct corethread *t, const struct corenote *n)
 {
-	size_t i;
-
-	for (i = 0; i < t->nset; i++)
-		if (t->set[i].type == n->type)
-			return;
-	if (t->nset < CORE_SETS)
+	if (t->nset < CORE_SETS &&
+	    SEEK(t->set, t->nset, x->type == n->type) == NULL)
 		t->set[t->nset++] = *n;
 }
 

@@ -172,8 +172,6 @@ static const struct key {
 	{ "ulp", "s", K(INET), INET(ulp) }
 };
 
-enum { KEYS = sizeof keys / sizeof *keys };
-
 /*
  * Return true if the record of f has key k. If it does not, the numbers at
  * f->v[k] are zeros.
@@ -327,9 +325,7 @@ makekeys_read(struct makeopen *f, struct words *w)
 	const struct key *k;
 	int rc;
 
-	for (k = keys; k < keys + KEYS && strcmp(k->name, w->word[0]) != 0;)
-		k++;
-	if (k == keys + KEYS)
+	if ((k = SEEK_IN(keys, strcmp(x->name, w->word[0]) == 0)) == NULL)
 		return 0;
 	if (!(k->kinds >> f->type & 1))
 		return f->type == KIND_OTHER ? 0 : errstr_set("process %" PRIu64

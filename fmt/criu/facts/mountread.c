@@ -2,6 +2,7 @@
  * Parse the lists of mounts in records: proc_pid_mountinfo(5).
  */
 #include "facts.h"
+#include "bisect.h"
 
 enum { MAX_MOUNTS = 8192 };	/* maximum number of mounts in a list; each is
 				   compared with all others */
@@ -10,7 +11,7 @@ enum { MAX_MOUNTS = 8192 };	/* maximum number of mounts in a list; each is
  * File systems that criu can mount, with their codes in images:
  * images/mnt.proto and criu/filesystems.c.
  */
-static const struct {
+static const struct type {
 	const char	*name;
 	unsigned int	 code;
 } types[] = {
@@ -25,7 +26,7 @@ static const struct {
 /*
  * Options of a mount or a file system that are flags of mount(2).
  */
-static const struct {
+static const struct option {
 	const char	*name;
 	uint32_t	 mount;
 	uint32_t	 system;
@@ -49,13 +50,12 @@ enum {				/* flags of mount(2) beyond those in the
 static void
 flags_set(struct makemount *t, char *list)
 {
+	const struct option *o;
 	char *s;
-	size_t i;
 
 	while ((s = strsep(&list, ",")) != NULL) {
-		for (i = 0; i < sizeof options / sizeof *options; i++)
-			if (strcmp(options[i].name, s) == 0)
-				t->flags |= options[i].mount;
+		o = SEEK_IN(options, strcmp(x->name, s) == 0);
+		t->flags |= o == NULL ? 0 : o->mount;
 		t->mapped |= strcmp(s, "idmapped") == 0;
 	}
 	if ((t->flags & (RELATIME | NOATIME)) == 0)
@@ -69,16 +69,15 @@ flags_set(struct makemount *t, char *list)
 static void
 system_set(struct makemount *t, char *list)
 {
+	const struct option *o;
 	char *s, *next, *out;
-	size_t i, n;
+	size_t n;
 
 	for (out = list, next = list; (s = strsep(&next, ",")) != NULL;) {
-		for (i = 0; i < sizeof options / sizeof *options; i++)
-			if (strcmp(options[i].name, s) == 0 &&
-			    (options[i].mount == 0 || options[i].system != 0))
-				break;
-		if (i < sizeof options / sizeof *options) {
-			t->system |= options[i].system;
+		o = SEEK_IN(options, strcmp(x->name, s) == 0 &&
+		    (x->mount == 0 || x->system != 0));
+		if (o != NULL) {
+			t->system |= o->system;
 			continue;
 		}
 		n = strlen(s);
@@ -99,6 +98,7 @@ system_set(struct makemount *t, char *list)
 static bool
 line_parse(struct makemount *t, char *line)
 {
+	const struct type *type;
 	unsigned int major, minor;
 	char *f[6], *s;
 	size_t i;
@@ -130,9 +130,8 @@ line_parse(struct makemount *t, char *line)
 	t->type = f[0];
 	t->source = text_unescape(f[1]);
 	system_set(t, text_unescape(f[2]));
-	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if (strcmp(types[i].name, t->type) == 0)
-			t->code = types[i].code;
+	type = SEEK_IN(types, strcmp(x->name, t->type) == 0);
+	t->code = type == NULL ? 0 : type->code;
 	/* the root of a mount of nsfs is a name such as net:[4026531840] */
 	return (*t->root == '/' || strcmp(t->type, "nsfs") == 0) &&
 	    *t->point == '/';

@@ -85,17 +85,6 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 	return criuimg_magic(im, magic);
 }
 
-static bool
-was_reported(const struct imgunknown *w, const struct imgfield *u)
-{
-	size_t i;
-
-	for (i = 0; w != NULL && i < w->n; i++)
-		if (w->field[i].d == u->d && w->field[i].tag == u->tag)
-			return true;
-	return false;
-}
-
 /*
  * Find a field of m, or of a message in m, that criu.proto does not list. If w
  * is not NULL, skip fields that were reported. Set *u to the field. Return true
@@ -112,7 +101,8 @@ field_unknown(const ProtobufCMessage *m, const struct imgunknown *w,
 	for (i = 0; i < m->n_unknown_fields; i++) {
 		*u = (struct imgfield){ m->descriptor,
 		    m->unknown_fields[i].tag };
-		if (!was_reported(w, u))
+		if (w == NULL || SEEK(w->field, w->n, x->d == u->d &&
+		    x->tag == u->tag) == NULL)
 			return true;
 	}
 	for (f = m->descriptor->fields; f < m->descriptor->fields +

@@ -3,8 +3,9 @@
  * ran.
  */
 #include "criumake.h"
+#include "bisect.h"
 
-static const struct {
+static const struct known {
 	const char	*name;	/* name of the machine */
 	uint32_t	 mtype;	/* value of mtype in core images */
 	makeregs_fn	*get;
@@ -15,23 +16,16 @@ static const struct {
 	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },
 };
 
-enum { NKNOWN = sizeof known / sizeof *known };
-
 /*
- * Return the index in known[] of the machine on which t ran, or NKNOWN if
- * known[] does not have it.
+ * Return the machine on which t ran, or NULL if known[] does not have it.
  */
-static size_t
+static const struct known *
 machine_of(const struct maketask *t)
 {
 	char name[32];
-	size_t i;
 
 	(void)linuxrec_cputype(proc_file(t->proc, "proc"), name, sizeof name);
-	for (i = 0; i < NKNOWN; i++)
-		if (strcmp(known[i].name, name) == 0)
-			break;
-	return i;
+	return SEEK_IN(known, strcmp(x->name, name) == 0);
 }
 
 /*
@@ -44,16 +38,16 @@ int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
     const uint64_t *rseq, Criu__Core *core)
 {
+	const struct known *k;
 	struct recfile regs;
-	size_t i;
 
 	if (!linuxrec_find(&t->rec, "regset/prstatus", &regs))
 		return make_never(m, t, "its registers are not in the "
 		    "snapshot: another process traces it, or it did not stop");
-	if ((i = machine_of(t)) == NKNOWN)
+	if ((k = machine_of(t)) == NULL)
 		return make_never(m, t, "neither x86-64 nor arm64: cannot be "
 		    "restored");
-	return known[i].get(m, p, t, &regs, rseq, core);
+	return k->get(m, p, t, &regs, rseq, core);
 }
 
 /*
@@ -63,10 +57,9 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 size_t
 makeregs_auxv(const struct maketask *t)
 {
-	size_t i;
+	const struct known *k = machine_of(t);
 
-	i = machine_of(t);
-	return known[i == NKNOWN ? 0 : i].auxv;
+	return (k == NULL ? known : k)->auxv;
 }
 
 /*
@@ -75,8 +68,7 @@ makeregs_auxv(const struct maketask *t)
 void
 makeregs_machine(Criu__Core *core, const struct maketask *t)
 {
-	size_t i;
+	const struct known *k = machine_of(t);
 
-	i = machine_of(t);
-	core->mtype = known[i == NKNOWN ? 0 : i].mtype;
+	core->mtype = (k == NULL ? known : k)->mtype;
 }

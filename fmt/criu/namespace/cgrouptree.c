@@ -78,13 +78,12 @@ unrecorded_add(struct tree *t)
 	struct criumake *m = t->m;
 	const struct makecgroups *c = m->cgroups;
 	const char *path;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < c->nset; i++) {
 		path = c->set[i].v[t->at].path;
-		for (k = 0; k < t->n && strcmp(t->dir[k].path, path) != 0;)
-			k++;
-		if (k < t->n || strcmp(path, "/") == 0)
+		if (strcmp(path, "/") == 0 ||
+		    SEEK(t->dir, t->n, strcmp(x->path, path) == 0) != NULL)
 			continue;
 		if (POOL_ADD(&m->pool, t->dir, t->n,
 		    (struct cgdir){ .list = t->list, .path = path }) == -1)

@@ -2,10 +2,11 @@
  * Find the machine of a checkpoint, which every core image has, and its page
  * size, which is in the auxiliary vector of a process.
  */
+#include "bisect.h"
 #include "num.h"
 #include "read.h"
 
-static const struct {
+static const struct known {
 	uint32_t	 mtype;	/* value of mtype in core images */
 	const char	*name;
 	int		(*regs)(struct criutask *, const Criu__Core *);
@@ -13,8 +14,6 @@ static const struct {
 	{ CRIU_AMD64, "amd64", criuregs_amd64 },
 	{ CRIU_ARM64, "arm64", criuregs_arm64 },
 };
-
-enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
  * Set *msg to the first message, which has type d, of the image called name.
@@ -41,17 +40,14 @@ message_peek(struct criureader *r, const char *name, uint32_t magic,
 static const struct machine *
 core_machine(struct criureader *r, const char *name)
 {
-	const struct machine *m = NULL;
+	const struct known *k;
 	Criu__Core *c;
-	size_t i;
 
 	if (!message_peek(r, name, CRIU_CORE, &criu__core__descriptor, &c))
 		return NULL;
-	for (i = 0; i < NKNOWN; i++)
-		if (c->mtype == known[i].mtype)
-			m = machine_named(known[i].name);
+	k = SEEK_IN(known, x->mtype == c->mtype);
 	protobuf_c_message_free_unpacked(&c->base, NULL);
-	return m;
+	return k == NULL ? NULL : machine_named(k->name);
 }
 
 /*
@@ -106,17 +102,14 @@ criumachine_find(struct criureader *r)
 int
 criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)
 {
-	size_t i;
+	const struct known *k = SEEK_IN(known, x->mtype == c->mtype);
 
-	for (i = 0; i < NKNOWN; i++)
-		if (known[i].mtype == c->mtype)
-			break;
-	if (i == NKNOWN)
+	if (k == NULL)
 		return errstr_set("machine %u is not supported; only x86-64 "
 		    "(%d) and arm64 (%d) are", c->mtype, CRIU_AMD64,
 		    CRIU_ARM64);
-	if (strcmp(r->machine->name, known[i].name) != 0)
+	if (strcmp(r->machine->name, k->name) != 0)
 		return errstr_set("machine is %s, but other images have "
-		    "machine %s", known[i].name, r->machine->name);
-	return known[i].regs(t, c);
+		    "machine %s", k->name, r->machine->name);
+	return k->regs(t, c);
 }

@@ -7,6 +7,7 @@
  * so the type is read from the mountinfo of a process that sees it mounted. A
  * file system of unknown type is assumed to be served.
  */
+#include "bisect.h"
 #include "file.h"
 #include "io/io.h"
 #include "linux/proc/proc.h"
@@ -24,20 +25,12 @@
 #define ZFS_MAGIC	0x2fc12fc1
 #define BCACHEFS_MAGIC	0xca451a4e
 
-#define NITEMS(v)	(sizeof(v) / sizeof *(v))
-
 /* trees of tsearch(3); each entry is a number */
 static void *local;		/* numbers of local devices */
 static void *mounts;		/* mount IDs of local file systems */
 static void *asked;		/* IDs of processes whose mountinfo was read */
 
-static int
-number_cmp(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
+CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 static bool
 numbers_have(void *const *set, uint64_t n)
@@ -56,19 +49,6 @@ numbers_add(void **set, uint64_t n)
 }
 
 /*
- * Return true if the type of mount m is one of the n strings in the array type.
- */
-static bool
-type_isof(const struct mountinfo *m, const char *const *type, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n && !scan_is(&m->type, type[i]);)
-		i++;
-	return i < n;
-}
-
-/*
  * Return true if only the kernel of this machine serves the file system of
  * mount m. Access to a file system with another server would hang if we had
  * stopped that server, or if it were gone.
@@ -81,7 +61,7 @@ mount_islocal(const struct mountinfo *m)
 		"ramfs", "rootfs", "tmpfs", "ubifs", "zfs"
 	};
 
-	return type_isof(m, local_types, NITEMS(local_types)) ||
+	return SEEK_IN(local_types, scan_is(&m->type, *x)) != NULL ||
 	    (major(m->dev) != 0 && (m->type.end - m->type.s < 4 ||
 	    memcmp(m->type.s, "fuse", 4) != 0));
 }
@@ -104,8 +84,9 @@ localfs_haspath(const struct bytes *text, const char *path)
 		n = 0;
 		while (m.point.s + n < m.point.end && m.point.s[n] != '\\')
 			n++;
-		if (!mount_islocal(&m) && !type_isof(&m, kernels,
-		    NITEMS(kernels)) && strncmp(path, m.point.s, n) == 0)
+		if (!mount_islocal(&m) &&
+		    SEEK_IN(kernels, scan_is(&m.type, *x)) == NULL &&
+		    strncmp(path, m.point.s, n) == 0)
 			return false;
 	}
 	return text->len > 0;
@@ -212,14 +193,11 @@ localfs_hastype(uint64_t dev, long type)
 	    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
 	    HUGETLBFS_MAGIC, RAMFS_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC,
 	    ZFS_MAGIC };
-	size_t i;
 
-	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if ((unsigned int)type == types[i]) {
-			numbers_add(&local, dev);
-			return true;
-		}
-	return false;
+	if (SEEK_IN(types, *x == (unsigned int)type) == NULL)
+		return false;
+	numbers_add(&local, dev);
+	return true;
 }
 
 /*

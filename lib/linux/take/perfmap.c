@@ -7,6 +7,7 @@
  * there. So a map is taken only if its owner is trusted and the process could
  * read it.
  */
+#include "bisect.h"
 #include "linux/file/file.h"
 #include "taking.h"
 
@@ -79,11 +80,9 @@ perfmap_record(const struct lproc *p, const struct task *t,
 {
 	const struct file *status;
 	struct bytes map;
-	size_t i;
 
-	for (i = 0; i < t->vma.n && !vma_ismade(&t->vma.v[i]);)
-		i++;
-	if (i < t->vma.n && (status = filelist_find(rec, "status")) != NULL &&
+	if (SEEK(t->vma.v, t->vma.n, vma_ismade(x)) != NULL &&
+	    (status = filelist_find(rec, "status")) != NULL &&
 	    map_read(p, status->data, status->len, p->clone != 0, &map))
 		filelist_add(rec, "perfmap", map.data, map.len);
 }

@@ -3,6 +3,7 @@
  * our own mounts, and the files of each tmpfs that is mounted only there. A
  * proxy enters the namespace, reads its mounts, and ends: mount_namespaces(7).
  */
+#include "bisect.h"
 #include "calls.h"
 #include "full.h"
 #include "linux/file/file.h"
@@ -114,16 +115,14 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 {
 	const struct bytes mounts = { theirs->data, theirs->len };
 	char point[PATH_MAX];
-	size_t i, n;
+	size_t n;
 	int dir;
 
 	n = scan_len(&m->point);
 	if (!scan_is(&m->type, "tmpfs") || !scan_is(&m->root, "/") ||
-	    n >= sizeof point || device_find(ours, m->dev))
+	    n >= sizeof point || device_find(ours, m->dev) ||
+	    SEEK(v->v, v->n, x->dev == m->dev) != NULL)
 		return 0;
-	for (i = 0; i < v->n; i++)
-		if (v->v[i].dev == m->dev)
-			return 0;
 	snprintf(point, sizeof point, "%.*s", (int)n, m->point.s);
 	text_unescape(point);
 	if (!localfs_haspath(&mounts, point) ||

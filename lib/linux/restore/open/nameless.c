@@ -3,6 +3,7 @@
  * snapshot, and what a file created in their place would lack. Calls that a
  * file server may delay are made by the proxy.
  */
+#include "bisect.h"
 #include "calls.h"
 #include "linux/file/file.h"
 #include "opened.h"
@@ -37,15 +38,13 @@ has_attributes(const char *path)
 	char names[4096];
 	const char *s;
 	ssize_t n;
-	size_t i;
 
 	if ((n = listxattr(path, names, sizeof names - 1)) == -1)
 		return errno == ERANGE;
 	names[n] = '\0';
 	for (s = names; s < names + n; s += strlen(s) + 1)
-		for (i = 0; i < sizeof lost / sizeof *lost; i++)
-			if (strncmp(s, lost[i], strlen(lost[i])) == 0)
-				return true;
+		if (SEEK_IN(lost, strncmp(s, *x, strlen(*x)) == 0) != NULL)
+			return true;
 	return false;
 }
 

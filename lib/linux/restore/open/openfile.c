@@ -212,7 +212,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	    .proc = p, .dup = -1, .data = &data } };
 	struct filerec *t = &all.all;
 	struct buf b = { 0 };
-	const struct fdset *set = NULL;
+	const struct fdset *set;
 	struct fdref passed;
 	struct files *f;
 	size_t i;
@@ -227,10 +227,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		shares_record(l, p, rec);
 	dir_record(p, "cwd", rec);
 	dir_record(p, "root", rec);
-	for (i = 0; i < l->files->nset; i++)
-		if (l->files->set[i].pid == p->mmtid)
-			set = &l->files->set[i];
-	if (set == NULL)
+	if ((set = SEEK(f->set, f->nset, x->pid == p->mmtid)) == NULL)
 		return;
 	for (i = 0; i < set->n; i++)
 		buf_printf(&b, "%d %ju\n", set->v[i].fd,

@@ -3,6 +3,7 @@
  * of them is read (tcplock.c), separately in each network namespace, so that
  * the peers notice nothing until the connections are restored.
  */
+#include "bisect.h"
 #include "sockets.h"
 #include "vec.h"
 
@@ -112,12 +113,10 @@ bool
 tcphold_has(const struct files *f, uint64_t ino)
 {
 	const struct netspace *s;
-	size_t i;
 
 	for (s = f->net; s != NULL; s = s->next)
-		for (i = 0; s->locked && i < s->nheld; i++)
-			if (s->held[i] == ino)
-				return true;
+		if (s->locked && SEEK(s->held, s->nheld, *x == ino) != NULL)
+			return true;
 	return false;
 }
 
