@@ -118,18 +118,6 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Let outline o provide the extents of segment s, which has none yet. nth is
- * the index of s in o.
- */
-void
-segment_outline(struct segment *s, struct outline *o, size_t nth)
-{
-	s->outline = o;
-	s->nth = nth;
-	o->users++;
-}
-
-/*
  * Return the extent of segment s that contains kilobyte kb. Return NULL with
  * errstr set if kb is not described yet or memory runs out.
  */

@@ -222,8 +222,6 @@ const struct extent *segment_extent(const struct segment *s, uint64_t kb);
 bool		 segment_zeros(const struct segment *s, uint64_t kb,
 		    uint64_t limit, struct zeros *h);
 int		 segment_describe(const struct segment *s);
-void		 segment_outline(struct segment *s, struct outline *o,
-		    size_t nth);
 void		 segment_take(struct segment *s, struct segment *from);
 uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);

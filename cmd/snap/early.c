@@ -30,22 +30,6 @@ struct early {			/* a copy */
 };
 
 /*
- * Leave process p without records: a copy has only its memory. This is a take
- * callback.
- */
-static int
-take_memory(void *arg, struct proc *p, const struct task *t,
-    const struct file *rec, size_t n)
-{
-	(void)arg;
-	(void)p;
-	(void)t;
-	(void)rec;
-	(void)n;
-	return 0;
-}
-
-/*
  * Free the last copy, and end its clones.
  */
 static void
@@ -153,7 +137,7 @@ early_take(struct taking *k, const struct liveopts *o)
 	if ((e->live = live_new(o)) != NULL && (e->snap = snap_new()) != NULL &&
 	    sources_add(&k->job->sources, e->live) == 0 &&
 	    live_stop(e->live) == 0 &&
-	    live_take(e->live, e->snap, take_memory, NULL) == 0 &&
+	    live_take(e->live, e->snap, NULL, NULL) == 0 &&
 	    live_hasclones(e->live))
 		return true;
 	/* live_free() also releases processes that are still stopped */

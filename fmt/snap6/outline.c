@@ -356,7 +356,9 @@ indexed_begin(struct ixreader *r, struct segment *s)
 	if (VEC_ADD(x->range, x->nrange, (struct range){ .mark = x->nmark,
 	    .hole = x->nhole }) == -1)
 		return -1;
-	segment_outline(s, &x->o, x->nrange - 1);
+	s->outline = &x->o;
+	s->nth = x->nrange - 1;
+	x->o.users++;
 	return reader_hold(r->r, sizeof *x->range);
 }
 

@@ -107,11 +107,11 @@ live_grew(const struct live *l)
  * Begin to capture the stopped processes of set l into snapshot s. Record their
  * state, then clone and release them; without clones they stay stopped. Then
  * start a thread that reads the rest from the clones or the stopped processes.
- * This thread calls take() for each thread of a process, to make the small
- * files of snap(6). take() gets arg, the facts from /proc and ptrace(2), and
- * the files of the Linux record. The thread also calls warn() of l->opts. The
- * caller must keep arg, and the first argument of warn(), valid until
- * live_thaw(). live_next() returns the captured processes. An early copy
+ * This thread calls take(), unless that is NULL, for each thread of a process,
+ * to make the small files of snap(6). take() gets arg, the facts from /proc and
+ * ptrace(2), and the files of the Linux record. The thread also calls warn() of
+ * l->opts. The caller must keep arg, and the first argument of warn(), valid
+ * until live_thaw(). live_next() returns the captured processes. An early copy
  * (l->opts.early) has only their memory. Return 0, or -1 with errstr set if
  * nothing can be captured.
  */

@@ -153,15 +153,6 @@ makecgroup_read(struct criumake *m)
 }
 
 /*
- * Return true if criu creates a cgroup namespace.
- */
-bool
-makecgroup_space(const struct criumake *m)
-{
-	return m->cgroups != NULL && m->cgroups->space;
-}
-
-/*
  * Add the cgroup sets of m to e. m->msgs owns the parts of e.
  */
 static int

@@ -1,6 +1,6 @@
 /*
  * Cgroups of processes in CRIU images: declarations shared by cgroups.c,
- * cgroupread.c, cgroupset.c and cgrouptree.c.
+ * cgroupread.c, cgroupset.c, cgrouptree.c and spaces.c.
  */
 #ifndef CGROUPS_H
 #define CGROUPS_H

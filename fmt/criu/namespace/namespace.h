@@ -45,7 +45,6 @@ int		 makemount_write(struct criumake *);
 
 /* cgroups.c */
 int		 makecgroup_read(struct criumake *);
-bool		 makecgroup_space(const struct criumake *);
 int		 makecgroup_write(struct criumake *);
 
 /* spaces.c */

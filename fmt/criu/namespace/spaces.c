@@ -18,7 +18,8 @@
  *	mnt	if the root process is an init, and the record has its mounts;
  *		then also all other mount namespaces of the processes (mounts.c)
  */
-#include "namespace.h"
+#include "bisect.h"
+#include "cgroups.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -186,7 +187,7 @@ makespaces_made(struct criumake *m)
 	    (makesysv_space(m) ? CLONE_NEWIPC : 0U) |
 	    (m->users ? CLONE_NEWUSER : 0U) |
 	    (m->net != NULL ? CLONE_NEWNET : 0U) |
-	    (makecgroup_space(m) ? CLONE_NEWCGROUP : 0U);
+	    (m->cgroups != NULL && m->cgroups->space ? CLONE_NEWCGROUP : 0U);
 }
 
 /*
@@ -217,12 +218,9 @@ map_put(struct criumake *m, Criu__Userns *e, size_t off,
 static int
 reader_note(struct criumake *m)
 {
-	uint32_t uid = 0;
-	size_t i;
+	const struct makeidmap *e = SEEK(m->uids.v, m->uids.n, x->first == 0);
+	const uint32_t uid = e == NULL ? 0 : e->lower;
 
-	for (i = 0; i < m->uids.n; i++)
-		if (m->uids.v[i].first == 0)
-			uid = m->uids.v[i].lower;
 	return uid == 0 ? 0 : make_note(m, m->root, NULL, "criu also reads "
 	    "images as user %u, the root of its user namespace: run chown -R "
 	    "%u and chmod -R g+rX", uid, uid);

@@ -88,7 +88,8 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 	if (v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC) ||
 	    (f != NULL && f->dev != 0)) {
 		id = f != NULL && f->dev != 0 ? f->ino : v->shmid;
-		if ((shm = criushm_find(k->r, id)) == NULL)
+		shm = FIND(k->r->shm, k->r->nshm, id, id);
+		if (shm == NULL)
 			return errstr_set("pagemap-shmem-%" PRIu64 ".img is "
 			    "missing", id);
 		return piece_pages(k, shm->map, off, off + (end - addr), addr);

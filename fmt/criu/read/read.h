@@ -121,7 +121,6 @@ int		 criumem_read(struct criureader *, struct criutask *);
 
 /* shm.c */
 int		 criushm_read(struct criureader *);
-const struct criushm *criushm_find(const struct criureader *, uint64_t);
 int		 criushm_carry(struct criureader *);
 void		 criushm_free(struct criureader *);
 

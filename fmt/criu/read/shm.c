@@ -54,15 +54,6 @@ criushm_read(struct criureader *r)
 }
 
 /*
- * Return the shared memory object of r with the given id, or NULL.
- */
-const struct criushm *
-criushm_find(const struct criureader *r, uint64_t id)
-{
-	return FIND(r->shm, r->nshm, id, id);
-}
-
-/*
  * Return the path that /proc/PID/maps shows for shared memory object id, or
  * NULL if memory runs out.
  */

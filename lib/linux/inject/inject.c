@@ -17,6 +17,7 @@
 #include "vec.h"
 
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include <fcntl.h>
@@ -311,14 +312,17 @@ inject_restore(struct inject *inj)
 
 /*
  * If stopping the thread of inj is all that is needed before the process can be
- * restored, begin to stop it, without waiting. inject_end() waits.
+ * restored, begin to stop it, without waiting. inject_end() waits, and reports
+ * errors.
  */
 void
 inject_ending(struct inject *inj)
 {
 	if (inj->entered && !inj->gone && !inj->lost && !inj->unexpected &&
 	    inj->map == 0 && inj->restart.code == 0)
-		inject_halting(inj);
+		inj->halting = ptrace(PTRACE_INTERRUPT, inj->tid, NULL,
+		    NULL) == 0 &&
+		    ptrace(PTRACE_CONT, inj->tid, NULL, NULL) == 0;
 }
 
 /*

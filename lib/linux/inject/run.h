@@ -110,7 +110,6 @@ int		 inject_wait(struct inject *inj, pid_t tid, uint64_t ms);
 
 /* step.c: run the thread to the entry or exit of a call */
 int		 inject_halt(struct inject *inj);
-void		 inject_halting(struct inject *inj);
 int		 inject_leave(struct inject *inj);
 int		 inject_load(struct inject *inj, const uint64_t arg[6]);
 int		 inject_options(struct inject *inj, uintptr_t more);

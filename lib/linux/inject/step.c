@@ -250,17 +250,6 @@ inject_step(struct inject *inj, int event, uint64_t ms)
 }
 
 /*
- * Begin to stop the thread of inj. inject_halt() waits for that and reports
- * errors.
- */
-void
-inject_halting(struct inject *inj)
-{
-	inj->halting = ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == 0 &&
-	    ptrace(PTRACE_CONT, inj->tid, NULL, NULL) == 0;
-}
-
-/*
  * Stop the thread of inj, as live_halt() does, before the thread runs code of
  * its own. Return 0, or -1 with errstr set.
  */

@@ -132,8 +132,9 @@ live_copies(const struct live *l)
 
 /*
  * Capture thread th, which t describes. Add a process to the snapshot, and let
- * the callback k->take fill it in. If th is the first thread of its process,
- * also capture text and memory. On success, free the contents of t.
+ * the callback k->take, if there is one, fill it in. If th is the first thread
+ * of its process, also capture text and memory. On success, free the contents
+ * of t.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
@@ -175,7 +176,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 		return errstr_set("out of memory");
 	if (regs_unpack(th, t->reg) == -1)
 		return -1;
-	if (k->take(k->arg, p, t, th->rec.file, th->rec.n) == -1)
+	if (k->take != NULL &&
+	    k->take(k->arg, p, t, th->rec.file, th->rec.n) == -1)
 		return -1;
 	take_ready(k);
 	task_free(t);
@@ -261,7 +263,7 @@ carry_take(struct taker *k, const struct carry *c)
 	    length);
 	pthread_mutex_unlock(&k->lock);
 	rc = p == NULL ? -1 : rec.failed ? errstr_set("out of memory") :
-	    k->take(k->arg, p, NULL, rec.file, rec.n);
+	    k->take == NULL ? 0 : k->take(k->arg, p, NULL, rec.file, rec.n);
 	filelist_free(&rec);
 	if (rc == -1)
 		return errstr_wrap("%s", c->vma.name);

@@ -77,8 +77,8 @@ int		 resource_fd(struct files *f, pid_t pid, int fd,
 		    struct fdref *r);
 int		 resource_file(struct files *f, pid_t pid,
 		    const struct openfile *o, struct fdref *r);
-struct resource	*resource_find(struct files *, struct resource *);
-bool		 resource_same(struct resource *, struct resource *);
+struct resource	*resource_find(struct files *, struct resource *,
+		    struct resource *);
 void		 resources_free(struct files *);
 
 enum { FILEREC_BATCH = 32 };	/* maximum number of files sent to the proxy at

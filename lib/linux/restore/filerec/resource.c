@@ -138,20 +138,13 @@ resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
 
 /*
  * Return the resource of f that is identical to key, or NULL if there is none.
+ * Compare key with guess first, unless that is NULL.
  */
 struct resource *
-resource_find(struct files *f, struct resource *key)
+resource_find(struct files *f, struct resource *key, struct resource *guess)
 {
-	return RB_FIND(resources, &f->resources, key);
-}
-
-/*
- * Return true if t and key are the same resource.
- */
-bool
-resource_same(struct resource *t, struct resource *key)
-{
-	return resource_cmp(key, t) == 0;
+	return guess != NULL && resource_cmp(key, guess) == 0 ? guess :
+	    RB_FIND(resources, &f->resources, key);
 }
 
 /*

@@ -158,9 +158,7 @@ target_file(const struct filerec *t, const struct target *e, uint32_t nth)
 	if (r != NULL && S_ISSOCK(r->mode) && r->file->dev == e->dev &&
 	    r->file->ino == e->ino)
 		return r->file;
-	if (r != NULL && resource_same(r->file, &key))
-		return r->file;
-	return resource_find(t->live->files, &key);
+	return resource_find(t->live->files, &key, r == NULL ? NULL : r->file);
 }
 
 static void
