@@ -117,7 +117,7 @@ embedded_add(struct snap *s, const struct vma *v, struct source *src,
 	struct proc *p;
 
 	if ((p = embedded_new(s, v)) == NULL ||
-	    (p->text = image_whole(p, IMAGE_TEXT, src, size)) == NULL)
+	    (p->text = image_whole(p, src, size)) == NULL)
 		return NULL;
 	return p;
 }

@@ -210,13 +210,12 @@ image_new(struct proc *p, enum image_kind kind)
 }
 
 /*
- * Make an image of process p with one segment at address 0. The segment is the
- * first size bytes (at least 1) of src. kind selects text or memory. Return the
- * image, which the caller owns, or NULL with errstr set.
+ * Make an image for p->text with one segment at address 0. The segment is the
+ * first size bytes (at least 1) of src. Return the image, which the caller
+ * owns, or NULL with errstr set.
  */
 struct image *
-image_whole(struct proc *p, enum image_kind kind, struct source *src,
-    uint64_t size)
+image_whole(struct proc *p, struct source *src, uint64_t size)
 {
 	struct segment *seg;
 	struct image *im;
@@ -224,7 +223,7 @@ image_whole(struct proc *p, enum image_kind kind, struct source *src,
 	if ((seg = segment_new(0, size)) == NULL)
 		return NULL;
 	if (segment_append(seg, segment_kb(seg), src, 0) == -1 ||
-	    (im = image_new(p, kind)) == NULL) {
+	    (im = image_new(p, IMAGE_TEXT)) == NULL) {
 		segment_free(seg);
 		return NULL;
 	}

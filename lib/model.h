@@ -203,8 +203,8 @@ void		 filelist_text(struct filelist *l, const char *name,
 
 /* image.c */
 struct image	*image_new(struct proc *p, enum image_kind kind);
-struct image	*image_whole(struct proc *p, enum image_kind kind,
-		    struct source *src, uint64_t size);
+struct image	*image_whole(struct proc *p, struct source *src,
+		    uint64_t size);
 void		 image_free(struct image *im);
 void		 image_section(struct image *im);
 int		 image_insert(struct image *im, struct segment *s);

@@ -30,7 +30,6 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 child;	/* FORK, EXIT: process created or ended */
 	uint32_t	 ctid;
 	uint32_t	 parent; /* FORK, EXIT: parent of process "child" */
-	uint32_t	 ptid;
 	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of lost events */
 };
 

@@ -144,7 +144,6 @@ test_records(void **state)
 	assert_int_equal(r.child, 100);
 	assert_int_equal(r.parent, 101);
 	assert_int_equal(r.ctid, 102);
-	assert_int_equal(r.ptid, 103);
 	b.len = 0;
 	numbers(&b, PERFREC_LOST, 4, 8);
 	put_at(b.data + 16, 102 | 103ULL << 32, 8);

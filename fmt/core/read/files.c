@@ -303,8 +303,7 @@ core_text(struct corereader *r)
 {
 	if (r->text == NULL || source_size(r->text) == 0)
 		return 0;
-	r->proc->text = image_whole(r->proc, IMAGE_TEXT, r->text,
-	    source_size(r->text));
+	r->proc->text = image_whole(r->proc, r->text, source_size(r->text));
 	return r->proc->text == NULL ? -1 : 0;
 }
 

@@ -45,17 +45,16 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return an open file, other than f, that is restored and is an end of the
- * pseudoterminal of f: the master if master is true, otherwise the other end.
- * Return NULL if there is none.
+ * Return an open file, other than f, that is restored and is the master of the
+ * pseudoterminal of f. Return NULL if there is none.
  */
 static const struct makeopen *
-end_find(const struct criumake *m, const struct makeopen *f, bool master)
+master_find(const struct criumake *m, const struct makeopen *f)
 {
 	return PSEEK(m->open, m->nopen, x != f && makeopen_written(x) &&
 	    x->type == KIND_TTY && makeopen_has(x, OK_INDEX) &&
 	    x->v[OK_INDEX][0] == f->v[OK_INDEX][0] &&
-	    (x->v[OK_MASTER][0] != 0) == master);
+	    x->v[OK_MASTER][0] != 0);
 }
 
 /*
@@ -67,7 +66,7 @@ is_outer(const struct criumake *m, const struct makeopen *f)
 {
 	return makeopen_written(f) && f->type == KIND_TTY &&
 	    makeopen_has(f, OK_INDEX) && f->v[OK_MASTER][0] == 0 &&
-	    f->v[OK_HUNGUP][0] == 0 && end_find(m, f, true) == NULL;
+	    f->v[OK_HUNGUP][0] == 0 && master_find(m, f) == NULL;
 }
 
 /*
@@ -186,7 +185,7 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 		return own_obstacle(m, f);
 	if (k->index != 0)
 		return NULL;
-	if (f->v[OK_MASTER][0] == 0 && end_find(m, f, true) == NULL)
+	if (f->v[OK_MASTER][0] == 0 && master_find(m, f) == NULL)
 		return outer_obstacle(m, f);
 	return f->v[OK_WAITING][0] == 0 ? NULL :
 	    "a terminal with unread bytes";

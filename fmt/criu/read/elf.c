@@ -78,7 +78,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 	filelist_copy(&t->rec, "exe", f->name, strlen(f->name));
 	if ((src = criuelf_source(r, f)) == NULL || source_size(src) == 0)
 		return 0;
-	p->text = image_whole(p, IMAGE_TEXT, src, source_size(src));
+	p->text = image_whole(p, src, source_size(src));
 	return p->text == NULL ? -1 : 0;
 }
 

@@ -73,15 +73,15 @@ perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
 }
 
 /*
- * Return true if we may open an event of this kind for ourselves. l says which
- * form the event has.
+ * Return true if we may trace minor faults of our own. l says which form the
+ * event has.
  */
 static bool
-level_try(const struct perflevel *l, enum trace_kind kind)
+level_try(const struct perflevel *l)
 {
 	int fd;
 
-	if ((fd = perfevent_open(l, kind, 0, -1, true)) == -1)
+	if ((fd = perfevent_open(l, TRACE_MINOR, 0, -1, true)) == -1)
 		return false;
 	close(fd);
 	return true;
@@ -101,16 +101,16 @@ paranoid(void)
 static int
 level_least(struct perflevel *l)
 {
-	if (level_try(l, TRACE_MINOR))
+	if (level_try(l))
 		return 0;
 	if (errno == EINVAL) {
 		l->counts_lost = false;
-		if (level_try(l, TRACE_MINOR))
+		if (level_try(l))
 			return 0;
 	}
 	if (errno == EACCES || errno == EPERM) {
 		l->user_only = true;
-		if (level_try(l, TRACE_MINOR))
+		if (level_try(l))
 			return 0;
 	}
 	errstr_sys("perf_event_open");

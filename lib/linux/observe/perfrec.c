@@ -84,7 +84,6 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 	r->child = get32(p + 8);
 	r->parent = get32(p + 12);
 	r->ctid = get32(p + 16);
-	r->ptid = get32(p + 20);
 	return 0;
 }
 

@@ -37,12 +37,11 @@ int		 proc_fdinfo(pid_t pid, int fd, const char *link,
 int		 fd_see(pid_t pid, long fd, struct statx *sx);
 uint64_t	 statx_dev(const struct statx *sx);
 int		 unseen_mount(int fs, unsigned int attributes);
-int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
+int		 proc_smaps(pid_t pid, struct bytes *out);
 
 /* refused.c: why access to a process is denied */
 int		 proc_setting(const char *path, int absent);
 bool		 proc_ismighty(void);
-int		 proc_refused(pid_t pid);
 
 /* netlink.c: sockets of netlink(7), and the attributes of its messages */
 struct attributes {		/* consecutive attributes, or the value of

@@ -116,15 +116,16 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read a file, which may be very large, into *out, as proc_read() does. The
- * caller frees the data with data_free(). Return 0, or -1 with errno set.
+ * Read /proc/pid/smaps, which may be very large, into *out, as proc_read()
+ * does. The caller frees the data with data_free(). Return 0, or -1 with errno
+ * set.
  */
 int
-proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
+proc_smaps(pid_t pid, struct bytes *out)
 {
 	struct bulk k = { 0 };
 
-	return read_by(&k, pid, tid, name, out);
+	return read_by(&k, pid, 0, "smaps", out);
 }
 
 /*

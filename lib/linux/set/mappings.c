@@ -70,7 +70,7 @@ smaps_parse(struct live *l, struct lproc *p)
 void
 mappings_look(struct live *l, struct lproc *p)
 {
-	if (proc_readmany(p->pid, 0, "smaps", &p->task.smaps) == -1)
+	if (proc_smaps(p->pid, &p->task.smaps) == -1)
 		return;
 	if (proc_read(p->pid, 0, "maps", &p->task.maps) == -1)
 		p->task.maps = (struct bytes){ 0 };
@@ -200,7 +200,7 @@ mappings_read(struct lproc *p)
 		return 0;
 	if ((rc = smaps_keep(p)) == 0) {
 		bytes_drop(&p->task.smaps);
-		if (proc_readmany(p->mmtid, 0, "smaps", &p->task.smaps) == -1 &&
+		if (proc_smaps(p->mmtid, &p->task.smaps) == -1 &&
 		    proc_read(p->mmtid, 0, "maps", &p->task.smaps) == -1)
 			return errno == ESRCH || errno == ENOENT ?
 			    errstr_set("process %d exited", p->pid) :
@@ -222,7 +222,7 @@ smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 	struct bytes now;
 
 	bulk_free(b);
-	if (p->clone == 0 && proc_readmany(p->mmtid, 0, "smaps", &now) == 0) {
+	if (p->clone == 0 && proc_smaps(p->mmtid, &now) == 0) {
 		bulk_add(b, now.data, now.len);
 		data_free(now.data);
 	} else

@@ -438,6 +438,6 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p,
 	free(name);
 	if (src == NULL)
 		return -1;
-	p->text = image_whole(p, IMAGE_TEXT, src, size);
+	p->text = image_whole(p, src, size);
 	return p->text == NULL ? -1 : 0;
 }
