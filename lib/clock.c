@@ -1,5 +1,5 @@
 /*
- * The clock used to wait and to measure.
+ * The clocks used to wait and to measure.
  */
 #include "clock.h"
 
@@ -24,6 +24,28 @@ uint64_t
 now_ms(void)
 {
 	return now_ns() / 1000000;
+}
+
+/*
+ * Return the time since boot in nanoseconds, including time in which the
+ * machine was suspended. Start times of processes are by this clock.
+ */
+uint64_t
+boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)timespec_ns(&ts);
+}
+
+/*
+ * Return the time of boot_ns() in milliseconds.
+ */
+uint64_t
+boot_ms(void)
+{
+	return boot_ns() / 1000000;
 }
 
 /*

@@ -10,19 +10,6 @@
 #include <time.h>
 
 /*
- * Return the time of the clock that also counts while the system sleeps, in
- * nanoseconds.
- */
-static uint64_t
-boottime(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)timespec_ns(&ts);
-}
-
-/*
  * Wait until the clock that also counts while the system sleeps shows *due, in
  * nanoseconds, and set *due to the time of the moment after that. A moment that
  * is late does not make the next one late. Release threads that stop only now.
@@ -33,14 +20,14 @@ series_wait(uint64_t *due, uint64_t every)
 	struct timespec ts;
 	uint64_t now;
 
-	while (late_release() > 0 && boottime() < *due)
+	while (late_release() > 0 && boot_ns() < *due)
 		nap_us(10000);
 	ts.tv_sec = (time_t)(*due / 1000000000);
 	ts.tv_nsec = (long)(*due % 1000000000);
 	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
 	    EINTR)
 		continue;
-	now = boottime();
+	now = boot_ns();
 	*due = now - (now - *due) % every + every;
 }
 
@@ -229,14 +216,14 @@ series_take(struct taking *k, const struct liveopts *o)
 	if (!output_isnew(k->out))
 		return errstr_set("-i requires a regular file: %s is not one",
 		    k->job->path);
-	due = boottime();
+	due = boot_ns();
 	for (n = 1; most == 0 || n <= most; n++) {
 		series_wait(&due, every);
 		if (when_given()) {
 			if ((rc = condition_await(k, n)) != 1)
 				return rc == 0 ? series_over(k, n) :
 				    moment_undo(k, n, true);
-			due = boottime() + every;
+			due = boot_ns() + every;
 		}
 		rc = moment_take(k, &mine, n, &none);
 		if (rc == -1)

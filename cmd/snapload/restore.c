@@ -5,6 +5,7 @@
  * is gone, criu kills them.
  */
 #include "receive.h"
+#include "clock.h"
 
 #include "common/common.h"
 
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -212,19 +212,6 @@ rest_kill(void)
 			(void)kill(pid, SIGKILL);
 		fclose(f);
 	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
-}
-
-/*
- * Return the time since boot in ms, including time in which the machine was
- * suspended.
- */
-static uint64_t
-boot_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /*

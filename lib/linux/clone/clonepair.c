@@ -9,10 +9,10 @@
  */
 #include "cloning.h"
 #include "bisect.h"
+#include "clock.h"
 
 #include <sys/resource.h>
 
-#include <time.h>
 #include <unistd.h>
 
 enum { LOOKS = 40 };		/* maximum number of searches for a clone */
@@ -57,13 +57,9 @@ is_clone(const struct procstat *c, pid_t target)
 static uint64_t
 ticks_now(void)
 {
-	struct timespec ts;
-	uint64_t hz;
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK), ns = boot_ns();
 
-	hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
-	    1000000000;
+	return ns / 1000000000 * hz + ns % 1000000000 * hz / 1000000000;
 }
 
 /*

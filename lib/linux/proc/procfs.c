@@ -142,18 +142,6 @@ ticks_ms(uint64_t ticks)
 	return ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/*
- * Return the time since boot in ms, by the clock of process start times.
- */
-static uint64_t
-uptime_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static void
 task_fill(struct task *t, const struct procstat *st)
 {
@@ -172,7 +160,7 @@ task_fill(struct task *t, const struct procstat *st)
 	t->cstime = ticks_ms(st->v[STAT_CSTIME]);
 	t->nice = (int)st->v[STAT_NICE];
 	start = ticks_ms(st->v[STAT_START]);
-	t->age = uptime_ms();
+	t->age = boot_ms();
 	t->age -= start < t->age ? start : t->age;
 	t->memkb = st->v[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
 }
