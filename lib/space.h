@@ -151,8 +151,7 @@ int		 pages_compare(struct pagelist *l, struct image *old,
 /*
  * Memory use of mappings from their page tables, flags of their page frames,
  * and pages touched in a window of time: linux/observe/pageuse.c,
- * linux/observe/pageflags.c, linux/pages/frames.c. The functions of threads
- * are in linux/proc/procfs.c.
+ * linux/observe/pageflags.c, linux/pages/frames.c.
  */
 struct pageuse {		/* memory use in kilobytes, except for pss */
 	uint64_t	 rss;	/* as smaps counts it: without zero pages and
@@ -195,13 +194,21 @@ int		 pageflags_live(struct flagcounts *c, const struct space *sp,
 		    struct frames *frames, bool *hidden);
 const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
+
+/*
+ * Facts about live processes from /proc: linux/proc/procfs.c, read.c, refused.c
+ * and visit.c there.
+ */
 int		 maps_read(pid_t pid, struct vmas *l);
+uint64_t	 ns_number(pid_t pid, const char *link);
 pid_t		 proc_leader(pid_t tid);
 int		 proc_stat(pid_t pid, pid_t tid, struct task *t);
 bool		 proc_ended(pid_t pid);
 int		 proc_limit(pid_t pid, const char *name, uint64_t *soft);
 uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);
+int		 proc_setting(const char *path, int absent);
+long		 proc_status(pid_t pid, pid_t tid, const char *key);
 
 /*
  * Measure a process while it runs: linux/proc/gauge.c

@@ -30,19 +30,13 @@ static const char uring[] = "anon_inode:[io_uring]";
 static void
 uring_say(pid_t pid, const char *fd)
 {
-	char path[64], comm[64] = "", text[480];
-	FILE *f;
+	struct task t;
+	char text[480];
 
-	snprintf(path, sizeof path, "/proc/%d/comm", pid);
-	if ((f = fopen(path, "re")) != NULL) {
-		if (fgets(comm, sizeof comm, f) == NULL)
-			*comm = '\0';
-		fclose(f);
-	}
 	/* criu_check() prints the same message */
 	snprintf(text, sizeof text, "process %d, descriptor %s: %s: %s: cannot "
 	    "be restored (snapload -f io_uring leaves it out)", pid, fd,
-	    criu_uring(comm), uring);
+	    criu_uring(proc_stat(pid, 0, &t) == 0 ? t.comm : NULL), uring);
 	say(NULL, text);
 }
 

@@ -51,15 +51,10 @@ user_put(struct buf *b, const char *key, uid_t uid)
 static void
 login_put(struct buf *b)
 {
-	unsigned int uid;
-	FILE *f;
+	const uid_t uid = (uid_t)proc_setting("/proc/self/loginuid", -1);
 
-	if ((f = fopen("/proc/self/loginuid", "re")) == NULL)
-		return;
-	if (fscanf(f, "%u", &uid) == 1 && uid != UINT32_MAX &&
-	    uid != getuid())
+	if (uid != UINT32_MAX && uid != getuid())
 		user_put(b, "login", uid);
-	fclose(f);
 }
 
 static void

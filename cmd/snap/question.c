@@ -22,14 +22,9 @@
 static bool
 is_here(pid_t pid, const char *name)
 {
-	char path[64], ours[64], theirs[64];
-	ssize_t n, m;
+	const uint64_t theirs = ns_number(pid, name);
 
-	snprintf(path, sizeof path, "/proc/self/ns/%s", name);
-	n = readlink(path, ours, sizeof ours);
-	snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, name);
-	m = readlink(path, theirs, sizeof theirs);
-	return n > 0 && n == m && memcmp(ours, theirs, (size_t)n) == 0;
+	return theirs != 0 && theirs == ns_number(getpid(), name);
 }
 
 /*
@@ -56,27 +51,16 @@ file_add(struct buf *b, const char *path)
 static void
 maps_add(struct buf *b, pid_t pid)
 {
-	char path[64], *line = NULL, *last = NULL, *s;
-	size_t size = 0;
-	FILE *f;
+	struct vmas l = { 0 };
+	const char *last = "";
+	size_t i;
 
-	snprintf(path, sizeof path, "/proc/%d/maps", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	while (getline(&line, &size, f) > 0) {
-		if ((s = strchr(line, '/')) == NULL)
-			continue;
-		s[strcspn(s, "\n")] = '\0';
-		/* adjacent mappings are often of the same file */
-		if (last != NULL && strcmp(s, last) == 0)
-			continue;
-		file_add(b, s);
-		free(last);
-		last = strdup(s);
-	}
-	free(last);
-	free(line);
-	fclose(f);
+	(void)maps_read(pid, &l);
+	/* mappings of one file are often adjacent */
+	for (i = 0; i < l.n; i++)
+		if (*l.v[i].name == '/' && strcmp(l.v[i].name, last) != 0)
+			file_add(b, last = l.v[i].name);
+	vmas_free(&l);
 }
 
 /*

@@ -48,12 +48,8 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 long
 crashing_parent(const struct crashing *f)
 {
-	char line[64];
-	long ppid;
+	const long ppid = proc_status(f->pid, 0, "PPid");
 
-	if (!status_line(f->pid, "PPid", line, sizeof line))
-		return 0;
-	ppid = strtol(line, NULL, 10);
 	return ppid > 1 ? ppid : 0;
 }
 
@@ -171,19 +167,13 @@ user_charged(pid_t pid, uid_t uid)
 static int
 crashing_name(struct crashing *f)
 {
-	char path[64], *s;
-	FILE *in;
-	size_t n;
+	struct task t;
+	char *s;
 
-	snprintf(path, sizeof path, "/proc/%d/comm", f->pid);
-	if ((in = fopen(path, "re")) == NULL)
-		return errstr_sys("%s", path);
-	n = fread(f->name, 1, sizeof f->name - 1, in);
-	fclose(in);
-	/* comm ends in a newline, and may contain others */
-	f->name[n > 0 && f->name[n - 1] == '\n' ? n - 1 : n] = '\0';
-	if (*f->name == '\0')
-		strlcpy(f->name, "unknown", sizeof f->name);
+	if (proc_stat(f->pid, 0, &t) == -1)
+		return errstr_sys("/proc/%d/stat", f->pid);
+	strlcpy(f->name, *t.comm != '\0' ? t.comm : "unknown",
+	    sizeof f->name);
 	for (s = f->name; *s != '\0'; s++)
 		if (strchr("abcdefghijklmnopqrstuvwxyz"
 		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+", *s) == NULL)
@@ -214,15 +204,12 @@ bool
 crashing_descends(const struct crashing *f, pid_t ancestor)
 {
 	pid_t pid = f->pid;
-	char line[64];
 	int i;
 
 	for (i = 0; i < ANCESTORS && pid > 1; i++) {
 		if (pid == ancestor)
 			return true;
-		if (!status_line(pid, "PPid", line, sizeof line))
-			return false;
-		pid = (pid_t)strtol(line, NULL, 10);
+		pid = (pid_t)proc_status(pid, 0, "PPid");
 	}
 	return false;
 }
@@ -254,11 +241,8 @@ crashing_allowed(const struct crashing *f)
 int
 crashing_check(struct crashing *f)
 {
-	char line[16];
-
 	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
-	if (!crashing_same(f) || !status_line(f->pid, "CoreDumping", line,
-	    sizeof line) || strtol(line, NULL, 10) != 1)
+	if (!crashing_same(f) || proc_status(f->pid, 0, "CoreDumping") != 1)
 		return errstr_set("process %d is not dumping core", f->pid);
 	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
 	    status_alike(f->pid, "Gid") && rights_plain(f) &&

@@ -13,45 +13,22 @@
 enum { MAX_QUESTION = 64 << 20 }; /* maximum length of a question, in bytes */
 
 /*
- * Set *st to the status of process or thread pid. Return true, or false if
- * there is no such process or thread.
- */
-bool
-status_read(int pid, struct status *st)
-{
-	char path[64], line[128];
-	FILE *f;
-
-	memset(st, 0, sizeof *st);
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	while (fgets(line, sizeof line, f) != NULL) {
-		(void)sscanf(line, "Name: %63[^\n]", st->name);
-		(void)sscanf(line, "State: %c", &st->state);
-		(void)sscanf(line, "PPid: %d", &st->parent);
-	}
-	fclose(f);
-	return st->state != '\0';
-}
-
-/*
  * Check that no process or thread has the ID pid. Return 0, or -1 with errstr
  * set to a sentence that names it. If it is a zombie, also name its parent.
  */
 static int
 pid_check(int pid)
 {
-	struct status st, parent;
+	struct task t, parent;
 
-	if (!status_read(pid, &st))
+	if (proc_stat(pid, 0, &t) == -1)
 		return 0;
-	if (st.state != 'Z' || !status_read(st.parent, &parent))
+	if (t.state != 'Z' || proc_stat(t.ppid, 0, &parent) == -1)
 		return errstr_set("the process ID %d is in use by %s", pid,
-		    st.name);
+		    t.comm);
 	return errstr_set("the process ID %d is in use by %s, a zombie: its "
-	    "parent, process %d (%s), has not waited for it", pid, st.name,
-	    st.parent, parent.name);
+	    "parent, process %d (%s), has not waited for it", pid, t.comm,
+	    t.ppid, parent.comm);
 }
 
 /*

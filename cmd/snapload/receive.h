@@ -40,14 +40,7 @@ void		*beat(void *arg);
 void		 refuse(bool undone);
 
 /* question.c */
-struct status {			/* from proc_pid_status(5) */
-	char	 name[64];
-	char	 state;		/* a letter, such as Z for a zombie */
-	int	 parent;
-};
-
 int		 question_check(struct receiving *r);
-bool		 status_read(int pid, struct status *st);
 
 /* receive.c */
 int		 receive(const char *dir, make_fn make);

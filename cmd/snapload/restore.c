@@ -299,18 +299,12 @@ go_await(struct receiving *r)
 static bool
 root_lives(struct receiving *r)
 {
-	struct status st;
 	char path[PATH_MAX];
-	FILE *f;
-	int pid;
+	struct task t;
 
-	if ((size_t)snprintf(path, sizeof path, "%s/root.pid", r->dir) >=
-	    sizeof path || (f = fopen(path, "re")) == NULL)
-		return false;
-	if (fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	fclose(f);
-	return status_read(pid, &st) && st.state != 'Z' && st.state != 'X';
+	return (size_t)snprintf(path, sizeof path, "%s/root.pid", r->dir) <
+	    sizeof path && proc_stat(proc_setting(path, 0), 0, &t) == 0 &&
+	    t.state != 'Z' && t.state != 'X';
 }
 
 /*

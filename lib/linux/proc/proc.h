@@ -6,6 +6,7 @@
 #define PROC_H
 
 #include "model.h"
+#include "space.h"
 #include "state/state.h"
 
 /* procfs.c: links, lists, stat and status below /proc */
@@ -17,7 +18,6 @@ int		 task_stat(struct task *t, const void *text, size_t len);
 char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
 bool		 proc_islost(int);
-long		 proc_status(pid_t, pid_t, const char *);
 bool		 proc_signals(pid_t pid, pid_t tid, uint64_t *caught,
 		    uint64_t *ignored);
 size_t		 proc_inner(pid_t pid, pid_t tid, uint64_t *num);
@@ -40,7 +40,6 @@ int		 unseen_mount(int fs, unsigned int attributes);
 int		 proc_smaps(pid_t pid, struct bytes *out);
 
 /* refused.c: why access to a process is denied */
-int		 proc_setting(const char *path, int absent);
 bool		 proc_ismighty(void);
 
 /* netlink.c: sockets of netlink(7), and the attributes of its messages */
@@ -79,8 +78,6 @@ bool		 attribute_copy(struct attributes a, unsigned int type,
 		    void *buf, size_t len);
 
 /* visit.c: enter a namespace of another process */
-uint64_t	 ns_number(pid_t pid, const char *link);
-
 enum visit_kind { VISIT_CGROUP, VISIT_IPC, VISIT_NET, VISIT_UTS };
 
 struct visit {

@@ -28,21 +28,21 @@ proc_ismighty(void)
 }
 
 /*
- * Return the number in the file at path, a setting of the kernel, or the
- * argument absent if there is no such file.
+ * Return the number in the file at path, such as a setting of the kernel, or
+ * the argument absent if there is no such file. 4294967295 is the same as -1.
  */
 int
 proc_setting(const char *path, int absent)
 {
+	intmax_t n;
 	FILE *f;
-	int n;
 
 	if ((f = fopen(path, "re")) == NULL)
 		return absent;
-	if (fscanf(f, "%d", &n) != 1)
+	if (fscanf(f, "%jd", &n) != 1)
 		n = absent;
 	fclose(f);
-	return n;
+	return (int)n;
 }
 
 /*

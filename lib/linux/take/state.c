@@ -41,32 +41,13 @@ clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
 	return t;
 }
 
-/*
- * Return true if process p is in our time namespace, or if the kernel has none.
- */
-static bool
-time_isours(const struct lproc *p)
-{
-	const struct file *f = filelist_find(&p->links, "ns/time");
-	char *link;
-	bool same;
-
-	if (f == NULL)
-		return true;
-	link = proc_link(getpid(), 0, f->name);
-	same = link != NULL && strlen(link) == f->len &&
-	    memcmp(link, f->data, f->len) == 0;
-	free(link);
-	return same;
-}
-
 static void
 add_clocks(struct filelist *l, const struct lproc *p)
 {
 	struct bytes ours = { 0 }, theirs = { 0 };
 	intmax_t monotonic, boottime;
 
-	if (!time_isours(p) &&
+	if (space_isother(&p->links, "time") &&
 	    (proc_read(p->pid, 0, "timens_offsets", &theirs) == -1 ||
 	    proc_read(getpid(), 0, "timens_offsets", &ours) == -1))
 		theirs.len = ours.len = 0;
@@ -114,7 +95,7 @@ threads_seen(const struct live *l, struct lproc *p)
 	others = l->opts.restore && p->mmtid != 0 &&
 	    TAILQ_NEXT(TAILQ_FIRST(&p->threads), entry) != NULL;
 	if (others)
-		spaces_read(p->pid, p->mmtid, space);
+		spaces_read(p->mmtid, space);
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold != HOLD_STOPPED && t->hold != HOLD_DUMPED)
 			continue;
@@ -122,7 +103,7 @@ threads_seen(const struct live *l, struct lproc *p)
 		if (!others)
 			continue;
 		if (t->tid != p->mmtid)
-			thread_apart(p->pid, t, p->mmtid, space, &t->seen);
+			thread_apart(t, p->mmtid, space, &t->seen);
 		if (t->tid != p->pid)
 			filelist_read(&t->seen, p->pid, t->tid,
 			    "personality");

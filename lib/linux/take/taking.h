@@ -14,8 +14,8 @@
 enum { NSPACES = 7 }; /* number of kinds of namespaces that may be a thread's
 			 own */
 
-void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
-void		 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
+void		 spaces_read(pid_t tid, uint64_t space[NSPACES]);
+void		 thread_apart(const struct lthread *t, pid_t other,
 		    const uint64_t space[NSPACES], struct filelist *l);
 void		 thread_attrs(const struct lthread *t, struct filelist *l);
 

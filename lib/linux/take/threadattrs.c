@@ -29,33 +29,15 @@ _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
     "a number for each namespace");
 
 /*
- * Return the inode number of one namespace of thread tid of process pid, or 0
- * if it cannot be read. name is the name of the namespace's link.
- */
-static uint64_t
-space_number(pid_t pid, pid_t tid, const char *name)
-{
-	char *link, *s;
-	uint64_t n;
-
-	link = proc_link(pid, tid, name);
-	s = link == NULL ? NULL : strchr(link, '[');
-	n = s == NULL ? 0 : strtoull(s + 1, NULL, 10);
-	free(link);
-	return n;
-}
-
-/*
- * Set space to the inode numbers of the namespaces of thread tid of process
- * pid.
+ * Set space to the numbers of the namespaces of thread tid.
  */
 void
-spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
+spaces_read(pid_t tid, uint64_t space[NSPACES])
 {
 	size_t i;
 
 	for (i = 0; i < NSPACES; i++)
-		space[i] = space_number(pid, tid, apart[NKCMP + i]);
+		space[i] = ns_number(tid, apart[NKCMP + i] + strlen("ns/"));
 }
 
 /*
@@ -71,12 +53,12 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 }
 
 /*
- * Add to list l the resources that thread t of process pid does not share with
- * another thread of the process. other is the ID of that thread, and space has
- * its namespaces. A resource that cannot be compared counts as shared.
+ * Add to list l the resources that thread t does not share with another thread
+ * of its process. other is the ID of that thread, and space has its namespaces.
+ * A resource that cannot be compared counts as shared.
  */
 void
-thread_apart(pid_t pid, const struct lthread *t, pid_t other,
+thread_apart(const struct lthread *t, pid_t other,
     const uint64_t space[NSPACES], struct filelist *l)
 {
 	struct buf b = { 0 };
@@ -88,7 +70,7 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t other,
 		if (i < NKCMP)
 			has = kcmp_differs(other, t->tid, i);
 		else {
-			own = space_number(pid, t->tid, apart[i]);
+			own = ns_number(t->tid, apart[i] + strlen("ns/"));
 			has = own != 0 && space[i - NKCMP] != 0 &&
 			    own != space[i - NKCMP];
 		}

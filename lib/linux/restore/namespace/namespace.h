@@ -8,6 +8,7 @@
 #include "linux/set/set.h"
 
 /* namespaces.c: namespaces of a process that are not ours */
+bool		 space_isother(const struct filelist *rec, const char *name);
 void		 namespaces_record(struct live *l, struct filelist *rec,
 		    const struct lproc *p);
 

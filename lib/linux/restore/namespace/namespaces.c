@@ -15,8 +15,8 @@ static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
  * Return true if the record rec has a link for the namespace called name, and
  * the link differs from ours.
  */
-static bool
-is_other(const struct filelist *rec, const char *name)
+bool
+space_isother(const struct filelist *rec, const char *name)
 {
 	const struct file *f;
 	char path[40], own[64];
@@ -40,7 +40,7 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 	const struct file *f;
 	char link[64];
 
-	if (!is_other(rec, name))
+	if (!space_isother(rec, name))
 		return false;
 	snprintf(link, sizeof link, "ns/%s", name);
 	f = filelist_find(rec, link);
@@ -106,7 +106,7 @@ namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)
 	size_t i;
 
 	for (i = 0, *text = '\0'; i < sizeof kind / sizeof *kind; i++)
-		if (is_other(rec, kind[i])) {
+		if (space_isother(rec, kind[i])) {
 			strlcat(text, *text == '\0' ? "" : " ", sizeof text);
 			strlcat(text, kind[i], sizeof text);
 		}
