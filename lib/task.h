@@ -43,6 +43,7 @@ struct vmas {			/* mappings of a process */
 	size_t		 n;
 };
 
+unsigned int	 vma_flags(uint64_t prot, uint64_t flags);
 void		 vma_perms(const struct vma *v, char perm[5]);
 bool		 vma_ismade(const struct vma *v);
 const struct vma *vmas_next(const struct vmas *l, uint64_t addr);

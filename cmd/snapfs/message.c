@@ -7,6 +7,7 @@
  * bytes.
  */
 #include "ninep.h"
+#include "num.h"
 
 enum { QTDIR = 0x80 };
 
@@ -16,8 +17,8 @@ enum { QTDIR = 0x80 };
 void
 msg_put(struct client *c, uint64_t v, size_t n)
 {
-	for (; n > 0; n--, v >>= 8)
-		c->out[c->n++] = (uint8_t)v;
+	num_put(c->out + c->n, v, n);
+	c->n += n;
 }
 
 /*
@@ -26,11 +27,7 @@ msg_put(struct client *c, uint64_t v, size_t n)
 void
 msg_putat(struct client *c, size_t at, uint64_t v, size_t n)
 {
-	const size_t end = c->n;
-
-	c->n = at;
-	msg_put(c, v, n);
-	c->n = end;
+	num_put(c->out + at, v, n);
 }
 
 /*
@@ -63,17 +60,14 @@ struct rest {			/* bytes of the request not parsed yet */
 static uint64_t
 get(struct rest *r, size_t n)
 {
-	uint64_t v = 0;
-	size_t i;
+	const uint8_t *p = r->p;
 
 	r->cut |= r->len < n;
 	if (r->cut)
 		return 0;
-	for (i = n; i > 0; i--)
-		v = v << 8 | r->p[i - 1];
 	r->p += n;
 	r->len -= n;
-	return v;
+	return num_get(p, n);
 }
 
 static void

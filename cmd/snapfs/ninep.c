@@ -8,6 +8,7 @@
 
 #include "bisect.h"
 #include "full.h"
+#include "num.h"
 
 #include <unistd.h>
 
@@ -87,8 +88,7 @@ request_read(struct client *c)
 
 	if (!read_whole(c->fd, c->in, 4))
 		return 0;
-	n = c->in[0] | c->in[1] << 8 | c->in[2] << 16 |
-	    (size_t)c->in[3] << 24;
+	n = (size_t)num_get(c->in, 4);
 	if (n < HEADER || n > (c->msize != 0 ? c->msize : MSIZE_MAX))
 		return 0;
 	return read_whole(c->fd, c->in + 4, n - 4) ? n : 0;

@@ -82,8 +82,7 @@ bool		 target_read(struct target *t, uint64_t addr, void *buf,
 		    size_t len);
 bool		 target_word(struct target *t, uint64_t addr, size_t word,
 		    uint64_t *v);
-bool		 target_auxv(const struct target *t, uint64_t type,
-		    uint64_t *v);
+uint64_t	 target_entry(const struct target *t);
 void		 target_keep(struct target *t, uint64_t sp);
 void		 target_release(struct target *t);
 struct image	*target_file(const struct target *t, const struct vma *v);

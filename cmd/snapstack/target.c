@@ -6,7 +6,10 @@
 #include "num.h"
 #include "snapstack.h"
 #include "bisect.h"
+#include "machine.h"
 #include "model.h"
+
+#include <elf.h>
 
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
@@ -82,25 +85,20 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
- * Look up type in the auxiliary vector of t (getauxval(3)), and set *v to its
- * value. Return false if the vector does not have it. The word size follows
- * from the first type, because types are small numbers.
+ * Return the entry point of the program of t, from its auxiliary vector
+ * (getauxval(3)), or 0 if it is unknown.
  */
-bool
-target_auxv(const struct target *t, uint64_t type, uint64_t *v)
+uint64_t
+target_entry(const struct target *t)
 {
+	const struct machine *any = machine_named("");	/* little-endian */
 	struct recfile f;
-	size_t at, word;
+	size_t word;
 
-	if (!linuxrec_find(t->rec, "auxv", &f) || f.len < 16)
-		return false;
-	word = num_get(f.data, 8) > UINT32_MAX ? 4 : 8;
-	for (at = 0; f.len - at >= 2 * word; at += 2 * word)
-		if (num_get(f.data + at, word) == type) {
-			*v = num_get(f.data + at + word, word);
-			return true;
-		}
-	return false;
+	if (!linuxrec_find(t->rec, "auxv", &f))
+		return 0;
+	word = auxv_word(any, f.data, f.len);
+	return auxv_get(any, f.data, f.len, word == 0 ? 8 : word, AT_ENTRY);
 }
 
 /*

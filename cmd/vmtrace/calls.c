@@ -21,14 +21,6 @@ page_up(uint64_t n)
 	return (n + page - 1) & ~(page - 1);
 }
 
-static unsigned int
-prot_flags(uint64_t prot)
-{
-	return (prot & PROT_READ ? VMA_READ : 0U) |
-	    (prot & PROT_WRITE ? VMA_WRITE : 0U) |
-	    (prot & PROT_EXEC ? VMA_EXEC : 0U);
-}
-
 /*
  * Add a line to s for t, an event that affects len bytes at address addr in the
  * process of thread th. event is the word for t in the line. v is the mapping
@@ -134,7 +126,7 @@ protect_end(struct stream *s, struct thread *th, const struct trace *t,
 
 	if (late)
 		must_do(vmas_protect(map, addr, addr + len,
-		    prot_flags(th->call[3])));
+		    vma_flags(th->call[3], 0)));
 	map_line(s, th, t, "protect", addr, len, vmas_find(map, addr));
 }
 
@@ -228,9 +220,7 @@ mapping_made(struct stream *s, struct thread *th, const struct trace *t)
 	v.dev = makedev(r->major, r->minor);
 	v.ino = r->ino;
 	v.off = r->ino == 0 ? 0 : r->off;
-	v.flags = prot_flags(r->prot) |
-	    (r->flags & MAP_SHARED ? VMA_SHARED : 0U) |
-	    (r->flags & MAP_GROWSDOWN ? VMA_GROWSDOWN : 0U);
+	v.flags = vma_flags(r->prot, r->flags);
 	anon = strcmp(r->name, "//anon") == 0;
 	strlcpy(name, !anon ? r->name : th->calling &&
 	    th->call[0] == SYS_brk ? "[heap]" : "", sizeof name);

@@ -6,6 +6,8 @@
 #include "state.h"
 #include "vec.h"
 
+#include <sys/mman.h>
+
 enum { MAX_MAPPINGS = 1 << 21 }; /* maximum number of mappings of a process */
 
 /*
@@ -101,6 +103,20 @@ vmas_refit(struct vmas *now, const struct vmas *was)
 			return 0;
 	}
 	return 1;
+}
+
+/*
+ * Return the flags (enum vma_flag) of a mapping with these arguments prot and
+ * flags of mmap(2).
+ */
+unsigned int
+vma_flags(uint64_t prot, uint64_t flags)
+{
+	return (prot & PROT_READ ? VMA_READ : 0U) |
+	    (prot & PROT_WRITE ? VMA_WRITE : 0U) |
+	    (prot & PROT_EXEC ? VMA_EXEC : 0U) |
+	    (flags & MAP_SHARED ? VMA_SHARED : 0U) |
+	    (flags & MAP_GROWSDOWN ? VMA_GROWSDOWN : 0U);
 }
 
 /*

@@ -140,7 +140,7 @@ exe_add(Dwfl *d, struct target *t)
 	GElf_Phdr ph;
 	Elf *e;
 
-	if (t->proc->text == NULL || !target_auxv(t, AT_ENTRY, &entry) ||
+	if (t->proc->text == NULL || (entry = target_entry(t)) == 0 ||
 	    dwfl_addrmodule(d, entry) != NULL ||
 	    (e = elfimage_open(t->proc->text)) == NULL)
 		return;

@@ -257,9 +257,9 @@ static bool
 is_entry(const struct unwinder *u, const struct stack *st)
 {
 	enum { NEAR = 64 };
-	uint64_t entry;
+	const uint64_t entry = target_entry(u->target);
 
-	return st->n > 0 && target_auxv(u->target, AT_ENTRY, &entry) &&
+	return st->n > 0 && entry != 0 &&
 	    st->frame[st->n - 1].pc - entry < NEAR;
 }
 

@@ -69,11 +69,7 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 	if (l->n > 0 && v->start < l->v[l->n - 1].end)
 		return errstr_set("begins below the end of the mapping at %"
 		    PRIx64, l->v[l->n - 1].start);
-	m.flags = (v->prot & PROT_READ ? VMA_READ : 0U) |
-	    (v->prot & PROT_WRITE ? VMA_WRITE : 0U) |
-	    (v->prot & PROT_EXEC ? VMA_EXEC : 0U) |
-	    (v->flags & MAP_SHARED ? VMA_SHARED : 0U) |
-	    (v->flags & MAP_GROWSDOWN ? VMA_GROWSDOWN : 0U);
+	m.flags = vma_flags(v->prot, v->flags);
 	if (v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED |
 	    CRIU_ANON_SHARED | CRIU_SYSVIPC))
 		m.off = v->pgoff;
