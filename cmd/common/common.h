@@ -89,6 +89,7 @@ void		 program_files(void);
 bool		 program_isnumber(const char *s);
 int		 program_self(char *path);
 char		*program_beside(const char *name);
+void		 program_catch(void (*fn)(int), int flags);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));

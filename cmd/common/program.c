@@ -129,6 +129,24 @@ on_signal(int sig)
 }
 
 /*
+ * Make SIGHUP, SIGINT and SIGTERM call fn. flags are those of sigaction(2).
+ * Signals that are ignored stay ignored. Also ignore SIGPIPE, so that write(2)
+ * fails if a pipe has no reader.
+ */
+void
+program_catch(void (*fn)(int), int flags)
+{
+	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
+	const struct sigaction sa = { .sa_handler = fn, .sa_flags = flags };
+	size_t i;
+
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		if (signal(sig[i], SIG_IGN) != SIG_IGN)
+			sigaction(sig[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/*
  * Make SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
  * the program. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails if a pipe has
  * no reader or a file is too large.
@@ -136,15 +154,7 @@ on_signal(int sig)
 void
 program_signals(void)
 {
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction sa = { .sa_handler = on_signal,
-	    .sa_flags = (int)SA_RESETHAND };
-	size_t i;
-
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN)
-			sigaction(sig[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	program_catch(on_signal, (int)SA_RESETHAND);
 	signal(SIGXFSZ, SIG_IGN);
 }
 

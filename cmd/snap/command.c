@@ -127,14 +127,11 @@ job_parse(int argc, char *argv[])
 	if ((!j->core && !sources_live(&j->sources)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
-	if (j->live.no_inject && (j->move.dry || (j->move.kill &&
-	    !j->move.force)))
-		errx(2, "-n cannot be combined with -d, or with -k without -f: "
-		    "the processes could not be restored");
-	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
-	    !j->move.force)))
-		errx(2, "-x cannot be combined with -d, or with -k without -f: "
-		    "the processes could not be restored");
+	if ((j->live.no_inject || j->exclude != NULL) && (j->move.dry ||
+	    (j->move.kill && !j->move.force)))
+		errx(2, "-%c cannot be combined with -d, or with -k without "
+		    "-f: the processes could not be restored",
+		    j->live.no_inject ? 'n' : 'x');
 	if (j->most != 0 && !j->core)
 		errx(2, "--most requires --core");
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))

@@ -104,18 +104,15 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 	    (char *)(uintptr_t)"-", NULL };
 	bool fell = f->tid != 0;
 	FILE *in = NULL;
-	pid_t pid;
 	int n;
 
 	*s = '\0';
 	snprintf(num, sizeof num, "%d", f->tid == 0 ? f->pid : f->tid);
 	if (fd[0] != -1 && fd[1] != -1 &&
 	    (words[0] = program_beside("snapstack")) != NULL &&
-	    (pid = program_start(words, fd, true)) != -1) {
-		(void)program_wait(pid, STACK_SECONDS);
-		if (lseek(fd[1], 0, SEEK_SET) == 0)
-			in = fdopen(fd[1], "r");
-	}
+	    program_wait(program_start(words, fd, true),
+	    STACK_SECONDS) != -1 && lseek(fd[1], 0, SEEK_SET) == 0)
+		in = fdopen(fd[1], "r");
 	for (n = 0; in != NULL && n < FRAMES &&
 	    fgets(line, sizeof line, in) != NULL;) {
 		frame = line + strspn(line, " ");
@@ -174,7 +171,6 @@ hook_run(const struct config *c, const char *name)
 {
 	char path[PATH_MAX + 80];
 	char *argv[] = { (char *)(uintptr_t)c->hook, path, NULL };
-	pid_t pid;
 	int rc, claim;
 
 	if ((claim = claim_turn(c, "hook", "hooking", HOOK_SECONDS)) < 0) {
@@ -184,8 +180,8 @@ hook_run(const struct config *c, const char *name)
 		return;
 	}
 	snprintf(path, sizeof path, "%s/%s", c->directory, name + 2);
-	if ((pid = program_start(argv, NULL, false)) != -1 &&
-	    (rc = program_wait(pid, HOOK_SECONDS)) != 0)
+	rc = program_wait(program_start(argv, NULL, false), HOOK_SECONDS);
+	if (rc > 0)
 		syslog(LOG_WARNING, "hook %s: exit status %d", c->hook, rc);
 	close(claim);
 }

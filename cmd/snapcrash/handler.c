@@ -5,8 +5,10 @@
  * boot.
  */
 #include "crash.h"
+#include "full.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #define PATTERN	"/proc/sys/kernel/core_pattern"
@@ -53,15 +55,12 @@ pattern_make(char *s, size_t size, const char *path)
 static bool
 sockets_can(void)
 {
-	char mode[32];
+	struct buf b = { 0 };
 	bool can;
-	FILE *f;
 
-	if ((f = fopen(MODES, "re")) == NULL)
-		return false;
-	for (can = false; !can && fgets(mode, sizeof mode, f) != NULL;)
-		can = strcmp(mode, "socket\n") == 0;
-	fclose(f);
+	can = full_readfile(AT_FDCWD, MODES, &b) == 0 &&
+	    memmem(b.data, b.len, "socket\n", 7) != NULL;
+	buf_free(&b);
 	return can;
 }
 

@@ -94,6 +94,7 @@ program_start(char *const argv[], const int fd[3], bool reader)
 /*
  * Wait until child pid has ended. If timeout is not 0, kill the child after
  * that many seconds. Return its exit status, or 128 + N if signal N ended it.
+ * If pid is -1, because program_start() has failed, return -1.
  */
 int
 program_wait(pid_t pid, unsigned int timeout)
@@ -101,6 +102,8 @@ program_wait(pid_t pid, unsigned int timeout)
 	struct pollfd end = { .events = POLLIN };
 	int rc, status;
 
+	if (pid == -1)
+		return -1;
 	end.fd = timeout == 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (end.fd != -1) {
 		do

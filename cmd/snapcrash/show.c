@@ -119,7 +119,7 @@ stack_run(const struct crash *c, char *const args[])
 {
 	char *argv[64] = { NULL };
 	size_t n = 0;
-	pid_t child;
+	int rc;
 
 	if ((argv[n++] = program_beside("snapstack")) == NULL)
 		return 127;
@@ -127,10 +127,10 @@ stack_run(const struct crash *c, char *const args[])
 		argv[n++] = *args;
 	argv[n] = c->file;
 	fflush(stdout);
-	if ((child = program_start(argv, NULL, false)) == -1)
+	if ((rc = program_wait(program_start(argv, NULL, false), 0)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);
-	return program_wait(child, 0);
+	return rc;
 }
 
 /*
@@ -235,7 +235,7 @@ gdb_run(const char *dir, char *const args[])
 		(char *)(uintptr_t)"set auto-load off"
 	};
 	size_t n = 6;
-	pid_t pid;
+	int rc;
 
 	for (; *args != NULL && n < 60; args++)
 		argv[n++] = *args;
@@ -245,10 +245,11 @@ gdb_run(const char *dir, char *const args[])
 	/* do not exit on errors: the snapshot must be unmounted */
 	if (chdir(dir) == -1)
 		program_warn("%s: %s", dir, strerror(errno));
-	else if ((pid = program_start(argv, NULL, false)) == -1)
+	else if ((rc = program_wait(program_start(argv, NULL, false),
+	    0)) == -1)
 		program_warn("%s", snap_errstr());
 	else
-		return program_wait(pid, 0);
+		return rc;
 	return 127;
 }
 
@@ -263,7 +264,6 @@ show_debug(const struct crash *c, char *const args[])
 	char *mount[] = { NULL, c->file, dir, NULL };
 	char *unmount[] = { (char *)(uintptr_t)"fusermount3",
 	    (char *)(uintptr_t)"-u", dir, NULL };
-	pid_t pid;
 	int rc;
 
 	if ((mount[0] = program_beside("snapfs")) == NULL)
@@ -273,9 +273,7 @@ show_debug(const struct crash *c, char *const args[])
 	/* Ctrl-C is meant for gdb */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	rc = (pid = program_start(mount, NULL, false)) == -1 ? 127 :
-	    program_wait(pid, 0);
-	if (rc != 0) {
+	if (program_wait(program_start(mount, NULL, false), 0) != 0) {
 		(void)rmdir(dir);
 		errx(1, "cannot mount %s", c->file);
 	}
@@ -283,8 +281,7 @@ show_debug(const struct crash *c, char *const args[])
 	rc = gdb_run(where, args);
 	if (chdir("/") == -1)	/* leave the mount, so it can be unmounted */
 		program_warn("/: %s", strerror(errno));
-	if ((pid = program_start(unmount, NULL, false)) != -1)
-		(void)program_wait(pid, 0);
+	(void)program_wait(program_start(unmount, NULL, false), 0);
 	(void)rmdir(dir);
 	free(mount[0]);
 	return rc;
@@ -299,12 +296,12 @@ show_dump(const struct crash *c, const char *path)
 {
 	char *argv[] = { program_beside("snapcat"), (char *)(uintptr_t)"-zo",
 	    (char *)(uintptr_t)(path == NULL ? "-" : path), c->file, NULL };
-	pid_t pid;
+	int rc;
 
 	if (argv[0] == NULL)
 		errx(1, "cannot find snapcat in the directory of this program");
-	if ((pid = program_start(argv, NULL, false)) == -1)
+	if ((rc = program_wait(program_start(argv, NULL, false), 0)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);
-	return program_wait(pid, 0);
+	return rc;
 }

@@ -54,7 +54,7 @@ units_work(void)
 }
 
 /*
- * Run systemctl(1). Return its exit status.
+ * Run systemctl(1). Return its exit status, or -1 if it cannot be started.
  */
 static int
 systemctl(const char *verb, const char *option, const char *unit)
@@ -62,10 +62,8 @@ systemctl(const char *verb, const char *option, const char *unit)
 	char *argv[] = { (char *)(uintptr_t)"systemctl",
 	    (char *)(uintptr_t)verb, (char *)(uintptr_t)option,
 	    (char *)(uintptr_t)unit, NULL };
-	pid_t pid;
 
-	return (pid = program_start(argv, NULL, false)) == -1 ? 127 :
-	    program_wait(pid, 0);
+	return program_wait(program_start(argv, NULL, false), 0);
 }
 
 /*

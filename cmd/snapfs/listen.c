@@ -174,15 +174,10 @@ on_end(int sig)
 int
 listen_serve(const struct listening *l, struct served *sv)
 {
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
 	pthread_t t;
-	size_t i;
 	int fd, sock, rc;
 
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN)
-			(void)signal(sig[i], on_end);
-	(void)signal(SIGPIPE, SIG_IGN);
+	program_catch(on_end, SA_RESTART);
 	if ((rc = confine_act(&sock)) == -1)
 		program_warn("%s: %s", l->opts->address, snap_errstr());
 	if (rc != 0)

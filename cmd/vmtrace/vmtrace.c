@@ -61,25 +61,6 @@ on_signal(int sig)
 }
 
 /*
- * Make the first signal end the trace, and a second one kill us. The second is
- * needed if we are waiting for the reader of the output. Signals that are
- * ignored stay ignored.
- */
-static void
-signals_begin(void)
-{
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction sa = { .sa_handler = on_signal,
-	    .sa_flags = SA_RESTART | (int)SA_RESETHAND };
-	size_t i;
-
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN)
-			sigaction(sig[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-/*
  * Return how many milliseconds to wait for events. Return 0 if the time limit
  * is reached.
  */
@@ -190,7 +171,9 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 		command_begin(&c, tg->command);
 	if (out != -1 && dup2(out, STDOUT_FILENO) == -1)
 		err(1, "dup2");
-	signals_begin();
+	/* the first signal ends the trace, and a second one kills us; it is
+	   needed if we are waiting for the reader of the output */
+	program_catch(on_signal, SA_RESTART | (int)SA_RESETHAND);
 	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
 		errx(1, "%s", snap_errstr());
