@@ -1,8 +1,7 @@
 /*
- * What a snapshot costs at the least: bare PID reads every present page of a
- * process, with the block size that snap uses, into one buffer, and throws it
- * away.  It reads /proc/PID/mem; with -v, process_vm_readv(2) is called, which
- * is only for a process that shares no pages.
+ * The minimum cost of a snapshot: bare PID reads every present page of a
+ * process into one buffer, in blocks like snap's, and discards it.  It reads
+ * /proc/PID/mem; with -v it calls process_vm_readv(2), for unshared pages.
  */
 #include <sys/uio.h>
 

@@ -1,5 +1,5 @@
 /*
- * What programs of the bench share: the clock, memory, and fork(2).
+ * Functions for the programs of the bench: the clock, memory, and fork(2).
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -45,7 +45,7 @@ memory_map(size_t n, int flags)
 }
 
 /*
- * Return for how many microseconds fork(2) keeps this process.
+ * Return how long fork(2) takes in this process, in microseconds.
  */
 static inline uint64_t
 fork_us(void)

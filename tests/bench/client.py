@@ -21,7 +21,7 @@ VALUE = 4000
 
 
 class Redis:
-    """A counter of its own: a request that is lost or done twice is seen."""
+    """A counter of its own, which shows lost and repeated requests."""
     REQUEST, ANSWER = b'INCR probe%d\r\n', b':%d\r\n'
 
     def __init__(self, s):
@@ -123,7 +123,7 @@ def probe(waits, errors):
 
 
 def values_send(s, first, n, key):
-    """Write n values, the first of which is the first-th of all."""
+    """Write n values, numbered from first on."""
     out = b''
     for i in range(first, first + n):
         at = i * 7919 % (len(noise) - VALUE)
@@ -139,7 +139,7 @@ def load(errors):
     try:
         s = connect()
         while time.time() < until:
-            # what a stop has kept back is not made up for
+            # do not make up for what a stop has delayed
             due = int((time.time() - start) * rate) - sent
             start += max(0, due - 400) / rate
             due = min(due, 400)

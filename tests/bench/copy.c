@@ -1,7 +1,7 @@
 /*
- * How fast memory can be copied: copy MEGABYTES [new] copies so much with
- * memcpy(3), by as many threads as there are processors, and prints how many
- * microseconds that took; with new, to where no memory was before.
+ * The speed of copying memory: copy MEGABYTES [new] copies MEGABYTES with
+ * memcpy(3), with a thread for each processor, and prints how many microseconds
+ * that took; with new, the destination had no pages before.
  */
 #include "bench.h"
 

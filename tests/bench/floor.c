@@ -1,8 +1,8 @@
 /*
- * What the kernel takes to stop processes, and no less: floor PID ... seizes
- * all threads of these, which goes on while they run; then interrupts all,
- * waits for all, reads three register sets of each, and lets go all.  It prints
- * how many microseconds passed from the first interruption to the last release.
+ * The minimum time of the kernel to stop processes: floor PID ... seizes all
+ * their threads while they run; then it interrupts all, waits for all, reads
+ * three register sets of each, and releases all.  It prints the microseconds
+ * from the first interruption to the last release.
  */
 #include "bench.h"
 

@@ -4,13 +4,13 @@
  * order; half is unique.  It forks the workers, prints the process ids of
  * all, or its own, and sleeps.
  *
- * heap -u MEGABYTES [WORKERS] has none but unique pages; heap -f as well, in
+ * heap -u MEGABYTES [WORKERS] has only unique pages; heap -f has them in
  * mappings of two pages each; heap -m has zero, repeated and unique pages in
- * turn, a page of each.  heap -w has none itself;
- * each worker has so many MEGABYTES of its own, that are like no other's.
+ * turn.  With heap -w only the workers have memory: MEGABYTES each, unlike that
+ * of the others.
  *
- * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
- * as many, MEGABYTES being 0, of one that is just as large as they are.
+ * heap -s 1 touches 100 pages of a reservation of a terabyte, and heap -s 0 all
+ * 100 pages of a small one.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -119,8 +119,8 @@ sparse(bool terabyte)
 }
 
 /*
- * Be worker number i, which has n bytes of its own, if own; then close the
- * pipe told, whose end the parent waits for.
+ * Be worker number i, with n bytes of its own if own; then close the pipe told,
+ * for which the parent waits.
  */
 static void
 work(int i, size_t n, bool own, const int told[2])
@@ -151,7 +151,7 @@ main(int argc, char *argv[])
 	if (argc < 2)
 		errx(2, "usage: heap [-f|-m|-u|-w] megabytes [workers] | "
 		    "heap -s 0|1");
-	/* nothing of others: what is open here is in a checkpoint, too */
+	/* close inherited descriptors: a checkpoint would have them */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
 	n = (size_t)strtol(argv[1], NULL, 10) << 20;
@@ -180,7 +180,7 @@ main(int argc, char *argv[])
 	}
 	printf("\n");
 	close(told[1]);
-	(void)!read(told[0], &c, 1);	/* until all have what is theirs */
+	(void)!read(told[0], &c, 1);	/* until all have their memory */
 	close(told[0]);
 	fflush(stdout);
 	for (;;)

@@ -1,5 +1,5 @@
 /*
- * What -z does to a stream: pack THREADS < file > file.gz
+ * Compress a stream as snap -z does: pack THREADS < file > file.gz
  */
 #include "io/io.h"
 #include "library.h"

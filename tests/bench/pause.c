@@ -1,9 +1,8 @@
 /*
- * A process that looks at the clock all the time: pause MEGABYTES FILE.  Its
- * memory is there, and no two pages are the same.  It prints its process id;
- * when it gets SIGUSR1 it writes the longest time between two looks since the
- * last time it was asked, in microseconds, as a line into FILE; when it gets
- * SIGUSR2, how long fork(2) takes it.
+ * A process that reads the clock all the time: pause MEGABYTES FILE.  Its
+ * memory is present, and no two pages are equal.  It prints its process ID.
+ * After SIGUSR1 it writes to FILE the longest time between two readings since
+ * the last request, in microseconds; after SIGUSR2, how long fork(2) takes.
  */
 #include "bench.h"
 
@@ -49,7 +48,7 @@ main(int argc, char *argv[])
 
 	if (argc != 3)
 		errx(2, "usage: pause megabytes file");
-	/* nothing of others: what is open here is in a checkpoint, too */
+	/* close inherited descriptors: a checkpoint would have them */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
 	if ((fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)

@@ -1,10 +1,10 @@
 /*
- * A process of one shape, to be measured: shape WHAT N FILE has N idle
- * threads; is N processes with a megabyte each, of which the first has forked
- * the others; has N mappings, of which every other one has a page; or has N
- * megabytes of shared memory, no two pages of which are the same.  It prints
- * the process ids, its own first, and sleeps.  When it gets SIGUSR2, it writes
- * how long fork(2) takes it, in microseconds, as a line into FILE.
+ * A process of one shape, to be measured: shape WHAT N FILE has N idle threads;
+ * is N processes with a megabyte each, which the first one has forked; has N
+ * mappings, every other one with a page; or has N megabytes of shared memory,
+ * in which no two pages are equal.  It prints the process IDs, its own first,
+ * and sleeps.  After SIGUSR2 it writes a line to FILE: how long fork(2) takes,
+ * in microseconds.
  */
 #include "bench.h"
 
@@ -109,12 +109,12 @@ main(int argc, char *argv[])
 	if (n == 0)
 		errx(2, "usage: shape threads|processes|mappings|shared n "
 		    "file");
-	/* nothing of others: what is open here is in a checkpoint, too */
+	/* close inherited descriptors: a checkpoint would have them */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
 	if ((fd = open(argv[3], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)
 		err(1, "%s", argv[3]);
-	/* in one piece, so that no child has it to print */
+	/* buffer all of it: children print nothing */
 	(void)setvbuf(stdout, NULL, _IOFBF, MB);
 	printf("%d", getpid());
 	if (strcmp(argv[1], "threads") == 0)

@@ -1,9 +1,8 @@
 /*
  * A process that wakes each millisecond: timer MEGABYTES FILE.  It writes to a
- * page of its memory each time.  It prints its process id; when it gets
- * SIGUSR1 it writes into FILE, as a line, how late it woke since it was asked
- * last: the median, what one of a thousand was above, and the worst, all in
- * microseconds.
+ * page of its memory each time.  It prints its process ID.  After SIGUSR1 it
+ * writes a line to FILE: how late it woke since the last request: the median,
+ * the 99.9th percentile, and the worst, in microseconds.
  */
 #include "bench.h"
 
@@ -20,7 +19,7 @@
 
 enum { PAGE = 4096, TICK = 1000000, MOST = 1 << 20 };
 
-static uint32_t late[MOST];	/* how often so many microseconds; or more */
+static uint32_t late[MOST];	/* by microseconds; the last: or more */
 static uint64_t count, worst;
 static volatile sig_atomic_t asked;
 
@@ -32,7 +31,7 @@ on_asked(int sig)
 }
 
 /*
- * Return how late it was all but one in n times, at most, in microseconds.
+ * Return the delay in microseconds that one in n times exceeds.
  */
 static uint64_t
 late_but(uint64_t n)
@@ -93,7 +92,7 @@ main(int argc, char *argv[])
 		p[page * PAGE % n]++;
 		if (asked)
 			late_tell(fd);
-		/* those that were missed are one that was late */
+		/* missed ticks count as one late tick */
 		due += (us * 1000 / TICK + 1) * TICK;
 	}
 }

@@ -1,11 +1,11 @@
-# What the benches share: sourced by tests/bench/run, pauses and drift.
-# $build has the programs, $dir is for files, $ram the same in memory; both go
-# at the end, and all that begin has started.  What fails, or takes longer than
-# PATIENCE seconds, is told on standard error, and has "-" in its row.
+# Functions of the benches, which source this file.  $build has the programs,
+# $dir is for files, $ram for files in memory; both are removed at the end, and
+# all that begin() started is killed.  A command that fails, or takes longer
+# than PATIENCE seconds, is reported on standard error, and has "-" in its row.
 # shellcheck shell=sh disable=SC2034,SC2154 # for those that source it
 
 set -u
-# what is started does not outlive this, and criu keeps nothing in /run
+# started processes do not outlive this, and criu leaves nothing in /run
 if [ "$(id -u)" -eq 0 ] && [ -z "${BENCH_APART-}" ]; then
 	BENCH_APART=1 exec unshare --fork --pid --mount --ipc \
 	    --mount-proc --kill-child "$0" "$@"
@@ -33,19 +33,19 @@ if [ -n "${BENCH_APART-}" ]; then
 	mount -t tmpfs none "$ram"
 fi
 
-# bound CMD...: with an end; CMD is a program
+# bound CMD...: run a program, with a time limit
 bound() {
 	timeout -k 5 "${PATIENCE:-120}" "$@"
 }
 
-# bound_of CMD: what runs CMD with an end; functions bound what they run
+# bound_of CMD: print "bound" if CMD is a program; functions bound what they run
 bound_of() {
 	case $(command -v "$1") in
 	*/*) echo bound ;;
 	esac
 }
 
-# failed STATUS CMD...: tell so, with the last that it said to $dir/out
+# failed STATUS CMD...: report it, with the last line in $dir/out
 failed() {
 	why="exit status $1"
 	case $1 in
@@ -56,8 +56,8 @@ failed() {
 	    cut -c 1-200 >&2
 }
 
-# best N CMD...: the shortest of N runs, in milliseconds; "-" if it fails.
-# What is in $before is run before each.
+# best N CMD...: print the shortest of N runs, in milliseconds; "-" if it fails.
+# $before is run before each.
 before=
 best() {
 	n=$1
@@ -76,7 +76,7 @@ best() {
 	echo "$least"
 }
 
-# least N CMD...: the least of the numbers that N runs print; "-" if one fails
+# least N CMD...: print the least number that N runs print; "-" if one fails
 least() {
 	n=$1
 	least=-
@@ -100,7 +100,7 @@ ratio() {
 	esac
 }
 
-# row WHAT NUMBER NUMBER [REMARK]: a line; a remark that is long is below it
+# row WHAT NUMBER NUMBER [REMARK]: print a line; a long remark is below it
 row() {
 	set -- "$1" "${2:--}" "${3:--}" "${4-}"
 	if [ "${#4}" -le 32 ]; then
@@ -111,17 +111,17 @@ row() {
 	fi
 }
 
-# heap ARG...: start one; its process ids are in $ids
+# heap ARG...: start a heap; its process IDs are in $ids
 heap() {
 	begin heap "$@" || exit 1
 }
 
-# alive: what began last has not ended
+# alive: the process that began last has not ended
 alive() {
 	grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$heap/status"
 }
 
-# begin PROGRAM ARG...: likewise; false if it does not start in a minute
+# begin PROGRAM ARG...: start it; false if it does not start in a minute
 begin() {
 	program=$1
 	shift
@@ -145,7 +145,7 @@ begin() {
 	sleep 0.5
 }
 
-# asked SIGNAL FILE: the line that what began last adds to FILE for it
+# asked SIGNAL FILE: print the line that the last process adds to FILE for it
 asked() {
 	told=$(wc -l <"$2")
 	kill -"$1" "$heap" || return 1
@@ -161,7 +161,7 @@ asked() {
 	tail -n 1 "$2"
 }
 
-# gap CMD...: for how long it did not run meanwhile
+# gap CMD...: run CMD; print how long the last process did not run meanwhile
 gap() {
 	asked USR1 "$dir/gaps" >/dev/null || return 1
 	case $(command -v "$1") in
@@ -171,7 +171,7 @@ gap() {
 	asked USR1 "$dir/gaps"
 }
 
-# end what began last
+# end: kill the last process
 end() {
 	kill -9 "$heap" 2>/dev/null
 	wait "$heap" 2>/dev/null
@@ -181,7 +181,7 @@ size() {
 	du -sb "$1" 2>/dev/null | cut -f1
 }
 
-# peak CMD...: the most memory that it has, in KB
+# peak CMD...: print its peak memory, in KB
 peak() {
 	python3 -c '
 import resource, subprocess, sys
@@ -190,28 +190,27 @@ print("-" if rc else resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
 	    timeout -k 5 "${PATIENCE:-120}" "$@"
 }
 
-# backtrace FILE: of that snapshot, by snapstack; what the kernel tells of its
-# reads is left in $dir/io
+# backtrace FILE: run snapstack on FILE; $dir/io has the counts of its reads
 backtrace() {
-	# a shell, as what it waited for is counted as its own
+	# a shell: its counts include those of its children
 	# shellcheck disable=SC2016 # for that shell
 	bound sh -c '"$1" "$2" >"$3"; cat /proc/$$/io >"$4"' sh \
 	    "$build/snapstack" "$1" "$dir/told" "$dir/io" &&
 	    grep -q '#0 ' "$dir/told"
 }
 
-# was_read: how many bytes, as $dir/io tells
+# was_read: print how many bytes were read, from $dir/io
 was_read() {
 	awk '$1 == "rchar:" { print $2 }' "$dir/io"
 }
 
-# dump DIR: the images of what heap started last, which goes on
+# dump DIR: have criu dump the last process, which runs on
 dump() {
 	mkdir "$1" && bound "$criu" dump -t "$heap" -D "$1" -o "$dir/log" \
 	    --leave-running
 }
 
-# The times of a stats-dump of criu: freezing_time and frozen_time
+# frozen FILE: print freezing_time and frozen_time of a stats-dump of criu
 frozen() {
 	python3 -c '
 import sys
@@ -223,7 +222,7 @@ times = dict(imgread.wire(stats[1]))
 print(times[1] + times[2])' "$1" 2>"$dir/out" || echo -
 }
 
-# how criu is had is told by tests/criu/get
+# tests/criu/get gets criu
 criu=$build/criu/criu
 [ "$(id -u)" -eq 0 ] && why=$(tests/criu/get "$build/criu" 2>&1) &&
     why=$(bound "$criu" check 2>&1) || criu=

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A small snapshot of arm64, and what is in a core: arm64.py PAGE FILE, or
-arm64.py core FILE
+"""arm64.py PAGE FILE: write a small snapshot of arm64, with pages of PAGE bytes
+arm64.py core FILE: print what is in a core
 
-Process 7 has a thread 8, a text of two pages from the third of /bin/prog on, of
-which nothing is there, and two pages of memory. PAGE is how many bytes one has.
+Process 7 has a thread 8, two pages of memory, and a text of two pages, from the
+third page of /bin/prog on, none of which is in the snapshot.
 """
 import struct
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A snapshot of arm64, with pages of 4, 16 and 64 KB, on whatever machine: its
-# cores are those of such a machine, and come back.  The snapshot is made by
-# arm64.py, and gdb tells what it sees.
+# Cores of an arm64 snapshot with pages of 4, 16 and 64 KB are those of such a
+# machine, on any machine, and can be read back.  arm64.py makes the snapshot,
+# and gdb reads the cores.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -24,7 +24,7 @@ note 406
 note 401
 note 406
 load $page 0 0 0
-load $page 0 0 $((2 * page))" "$page: pages, and what only arm64 has"
+load $page 0 0 $((2 * page))" "$page: page size and notes of arm64"
 	if [ -n "$gdb" ]; then
 		# shellcheck disable=SC2016 # gdb's variables
 		is "$("$gdb" -nx -batch -ex 'set architecture aarch64' \
@@ -39,21 +39,21 @@ Thread 2 (LWP 8):
 $(for ((i = 0; i < 20; i++)); do printf 'at %x ' $((data + page + 1024)); done |
 		    sed "s/^/$(printf '0x%x:\t"' $((data + page + 1024)))/" |
 		    cut -c1-99)" \
-		    "$page: what gdb shows"
+		    "$page: gdb shows threads and memory"
 	else
-		skip "$page: what gdb shows" "no gdb-multiarch"
+		skip "$page: gdb shows threads and memory" "no gdb-multiarch"
 	fi
-	# exits 1: the executable is not at hand
+	# exits 1: the executable is missing
 	"$BUILD/snapcore" -r -o "$tmp/back" "$tmp/core" 2>"$tmp/err"
 	"$BUILD/snapcore" -o "$tmp/again" "$tmp/back"
 	is "$(python3 "$here/arm64.py" core "$tmp/again")" \
 	    "$(python3 "$here/arm64.py" core "$tmp/core")" \
-	    "$page: read and made again it is as it was"
+	    "$page: read back, the core is the same"
 	"$BUILD/snapcat" -x "$(printf '%x-%x' $((data + 1)) $((data + 2)))" \
 	    -o "$tmp/less" "$tmp/snap"
 	is "$(grep -a '^[0-9a-f]*-[0-9a-f]* excluded$' "$tmp/less")" \
 	    "$(printf '%x-%x' $data $((data + page))) excluded" \
-	    "$page: what is left out are whole pages"
+	    "$page: whole pages are excluded"
 	rm "$tmp"/*
 done
 finish 15

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# snapcore: which cores it writes, where, and what it says.
+# snapcore: the cores that it writes, their names, and messages.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -11,14 +11,14 @@ core() {
 	err=$(sed 's/^snapcore: //' "$tmp/err")
 }
 
-# The files in $tmp/dir, which are removed.
+# files: list and remove the files in $tmp/dir
 mkdir "$tmp/dir"
 files() {
 	(cd "$tmp/dir" && ls) | tr '\n' ' '
 	rm -f "$tmp"/dir/*
 }
 
-# The snapshot of a machine type and a case.
+# assemble TYPE: make a snapshot of a machine type from standard input
 snap=$tmp/snap
 assemble() {
 	{
@@ -77,7 +77,7 @@ core.11: process 11" "several: a core each"
 is "$(files)" "core.11 core.7 core.9 " "several: their names"
 core -o a/b "$snap"
 is "$rc $(grep -c 'a/b.*: No such file or directory' "$tmp/err")" "1 3" \
-    "several: a directory that is not there"
+    "several: a missing directory"
 core -o x "$snap"
 is "$(files)" "x.11 x.7 x.9 " "several: names from -o"
 core -o - "$snap"
@@ -86,7 +86,7 @@ is "$rc $err $(files)" \
     "several: not to standard output"
 core -p 8 "$snap"
 is "$rc $err $(head -c 4 "$tmp/out" | tail -c 3)" "0  ELF" \
-    "a thread's number: its process, to standard output"
+    "a thread ID: its process, to standard output"
 cp "$tmp/out" "$tmp/core.8"
 core -p 7 - <"$snap"
 try "from standard input" cmp "$tmp/out" "$tmp/core.8"
@@ -95,10 +95,10 @@ cat "$snap" | (cd "$tmp/dir" && "$BUILD/snapcore" -v -p 7 -o core) 2>"$tmp/err"
 is "$(cat "$tmp/err")" \
     "snapcore: core: process 7: 8.0 KiB, including 0 bytes of holes" "-v"
 try "from a pipe" cmp "$tmp/dir/core" "$tmp/core.8"
-is "$(stat -c %a "$tmp/dir/core") $(files)" "600 core " "its owner's alone"
+is "$(stat -c %a "$tmp/dir/core") $(files)" "600 core " "for its owner only"
 core -p 77 "$snap"
 is "$rc $err" "1 no process 77 in the snapshot, which contains 7, 9, 10, 11" \
-    "a process that is not there"
+    "a missing process"
 core -p 10 -o core "$snap"
 is "$rc $err $(files)" "1 process 10: no registers: it is a zombie " \
     "a zombie"
@@ -110,17 +110,17 @@ is "$rc" 2 "-e without -r"
 core -z
 is "$rc" 2 "-z without -r"
 core a b
-is "$rc" 1 "two snapshots that are not there"
+is "$rc" 1 "two missing snapshots"
 core -r -p 77 "$snap"
 is "$rc $err" "1 -p 77: no such process in the snapshot" "-r -p: no such process"
 core "$tmp/core.8"
 is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
-    "of a core, without its executable: incomplete"
+    "a core without its executable: exit status 1"
 head -c 5000 "$tmp/core.8" >"$tmp/cut"
 core "$tmp/cut"
-is "$rc" 1 "of a core that was cut off"
+is "$rc" 1 "a truncated core: exit status 1"
 grep -q "$tmp/cut: truncated: 1 segments are incomplete" "$tmp/err"
-ok $? "which is told"
+ok $? "a truncated core: a message"
 if command -v script >/dev/null; then
 	is "$(script -qec "$BUILD/snapcore -p 7 $snap" /dev/null </dev/null |
 	    tr -d '\r')" "snapcore: standard output is a terminal; use -o file, \
@@ -129,7 +129,7 @@ else
 	skip "a terminal" "no script(1)"
 fi
 "$BUILD/snapcore" -p 7 "$snap" 2>/dev/null >/dev/full
-is $? 1 "no room"
+is $? 1 "a full disk: exit status 1"
 mkdir "$tmp/mnt"
 if mount -t tmpfs -o size=4k none "$tmp/mnt" 2>/dev/null; then
 	core -p 7 -o "$tmp/mnt/core" "$snap"
@@ -253,5 +253,5 @@ try "-r writes what snapcat writes" \
     cmp <("$BUILD/snapcat" "$tmp/one") "$tmp/reversed"
 is "$("$BUILD/snapcore" -rv "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcore//')" \
     "$("$BUILD/snapcat" -v "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcat//')" \
-    "-r says what snapcat says"
+    "-r prints what snapcat prints"
 finish 51

@@ -3,11 +3,11 @@
 
 usage: compare.py kernel|gcore SNAPSHOT PID OURS THEIRS
 
-Both have the same mappings with the same permissions; where both have
-bytes these are the same; what only theirs has is zero or listed as missing
-in the snapshot. The notes are the same but for what the signal that ended
-the process changed. gcore leaves out some mappings and writes notes of its
-own, of which the registers are compared. Prints what differs and exits 1.
+Both have the same mappings with the same permissions, and the same bytes where
+both have bytes.  Pages that only theirs has are zero or listed as missing in
+the snapshot.  The notes are the same, except for what the signal that ended the
+process changed.  gcore leaves out some mappings and writes its own notes: only
+registers are compared.  Prints differences and exits 1.
 """
 
 import os
@@ -29,7 +29,7 @@ bad = 0
 
 
 def by_type(order):
-    """Notes in their order, but the sets of arm64 by their type."""
+    """Return the notes in their order, with register sets of arm64 sorted."""
     out = []
     sets = []
     for kind in order:
@@ -79,14 +79,14 @@ class Core:
             self.order.append(kind)
 
     def pages(self):
-        """Each page that the core has bytes of."""
+        """Yield each page that the core has bytes of."""
         for addr, _, _, off, size in self.loads:
             for i in range(0, size, PAGE):
                 yield addr + i, self.data[off + i:off + i + PAGE]
 
     def leave_out(self, missing, ours):
-        """Leave out what is missing of files that can only be read, if NT_FILE
-        alone tells of it in ours."""
+        """Remove read-only file mappings that are missing in the snapshot, if
+        only NT_FILE has them in ours."""
         note = self.notes[0, FILE]
         count, = struct.unpack_from('<Q', note)
         files = [struct.unpack_from('<QQ', note, 16 + i * 24)
@@ -98,7 +98,7 @@ class Core:
             any(s <= x[0] and x[1] <= e for s, e, _ in missing))]
 
     def merged(self):
-        """Ranges with their permissions, where these change."""
+        """Return ranges of equal permissions, joined."""
         out = []
         for start, end, flags, _, _ in self.loads:
             if out and out[-1][1] == start and out[-1][2] == flags:
@@ -109,7 +109,7 @@ class Core:
 
 
 def without_tiles(x):
-    """An XSAVE area as ours has it: without tiles that are not used."""
+    """Return an XSAVE area as in ours: without unused tiles."""
     tiles = 3 << 17
     features, used = struct.unpack_from('<Q40xQ', x, 464)
     if not features & tiles or used & tiles:
@@ -118,9 +118,8 @@ def without_tiles(x):
 
 
 def as_exiting(got, want):
-    """General registers of x86-64 as the kernel's core has them: before Linux
-    5.16 a thread that did not crash has no address of its own data any more
-    (%fs) when that is written."""
+    """Return general registers of x86-64 as in the kernel's core: before Linux
+    5.16 the fs_base of a thread that did not crash is zero there."""
     at = 4 + 21 * 8
     if want[at:at + 8] == bytes(8) and release() < (5, 16):
         got = got[:at] + bytes(8) + got[at + 8:]
@@ -151,7 +150,7 @@ def compare_notes(ours, theirs, kernel):
             got, want = (x[:28] + x[32:] for x in (got, want))
         elif kind == FPREGSET and release() < (5, 14) and \
                 platform.machine() == 'x86_64' and got is not None:
-            # bytes for software have what was read of the extended state
+            # bytes for software change when the extended state is read
             got, want = got[:464], want[:464]
         elif kind not in (AUXV, FILE, FPREGSET, XSTATE):
             continue

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A core of a process in a container has the numbers that the process sees, as
-# the kernel's own core of it: debuggers find them in its memory.  Files are
-# named by those that we see.
+# A core of a process in a container has the IDs that the process sees, like the
+# kernel's core: debuggers find them in its memory.  File names have our IDs.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -30,7 +29,7 @@ EOF
 unshare -pmf sh "$tmp/inside" try >"$tmp/err" 2>&1 ||
     skip_all "no namespaces, or no overlayfs: $(tail -n 1 "$tmp/err")"
 
-# The threads of a core, by number, with their stacks.
+# The threads of a core, by ID, with their stacks.
 cat >"$tmp/say.py" <<'END'
 import gdb
 
@@ -53,35 +52,35 @@ child() {
 	echo "$c"
 }
 
-# without rseq(2), in whose area the kernel notes the processor
+# without rseq(2): the kernel writes the processor into its area
 target env GLIBC_TUNABLES=glibc.pthread.rseq=0 prlimit --core=unlimited \
     unshare -pmf --kill-child sh "$tmp/inside"
 init=$(child "$pid")
 inner=$(child "$(child "$init")")
 as_seen=$(sed -n 's/^NSpid:.*\t//p' "/proc/$inner/status")
-ok $((inner == as_seen)) "it sees another number than we do"
+ok $((inner == as_seen)) "the process sees another ID than we do"
 snap -o "$tmp/snap" "$inner"
 is "$rc $err" "0 " "taken"
-try "a core by our number" "$BUILD/snapcore" -p "$inner" -o "$tmp/core" \
+try "a core by our ID" "$BUILD/snapcore" -p "$inner" -o "$tmp/core" \
     "$tmp/snap"
 gdb_says "$tmp/core" >"$tmp/says"
 is "$(sed -n 's/^thread //p' "$tmp/says" | tr '\n' ' ')" \
     "$(sed -n 's/^NSpid:.*\t//p' "/proc/$inner"/task/*/status |
-	sort -n | tr '\n' ' ')" "gdb finds each thread once, by its number"
+	sort -n | tr '\n' ' ')" "gdb finds each thread once, by its ID"
 is "$(grep -c '^#0 ' "$tmp/says") $(
-    grep -cE 'unavail|find' "$tmp/says")" "4 0" "and its stack"
+    grep -cE 'unavail|find' "$tmp/says")" "4 0" "gdb finds each stack"
 
 if [ -e /dev/fuse ] && [ -x "$BUILD/snapfs" ]; then
 	mkdir "$tmp/mnt"
 	"$BUILD/snapfs" "$tmp/snap" "$tmp/mnt"
-	try "snapfs: the same core, by our number" cmp "$tmp/core" \
+	try "snapfs: the same core, by our ID" cmp "$tmp/core" \
 	    "$tmp/mnt/$inner/core"
 	umount "$tmp/mnt"
 else
-	skip "snapfs: the same core, by our number" "no /dev/fuse"
+	skip "snapfs: the same core, by our ID" "no /dev/fuse"
 fi
 
-# its parents, the first of which has one outside
+# its parents, of which the first has a parent outside
 snap -o "$tmp/all" "$init" "$(child "$init")"
 "$BUILD/snapcore" -p "$init" -o "$tmp/init" "$tmp/all"
 cat >"$tmp/numbers.py" <<'END'
@@ -96,12 +95,12 @@ END
 is "$(python3 "$tmp/numbers.py" "$tmp/init")" "1 0 0 0" \
     "pid, ppid, pgrp, sid of the first process"
 
-# Two snapshots with the same process: in the second it gets another number.
+# Two snapshots with the same process: in the second it gets another ID.
 "$BUILD/snapcat" -o "$tmp/both" "$tmp/snap" "$tmp/snap"
 other=$("$BUILD/snapls" -no PID -p nested "$tmp/both" | tr -d ' ' |
     grep -vx "$inner")
 "$BUILD/snapcore" -p "$other" -o "$tmp/other" "$tmp/both"
-try "the same core under another number" cmp "$tmp/core" "$tmp/other"
+try "the same core under another ID" cmp "$tmp/core" "$tmp/other"
 
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in
@@ -120,16 +119,16 @@ fi
 try "the kernel's core: the same" python3 "$tests/core/compare.py" kernel \
     "$tmp/snap" "$inner" "$tmp/core" "$tmp/kernel"
 gdb_says "$tmp/kernel" >"$tmp/said"
-try "gdb says the same of it" diff "$tmp/said" "$tmp/says"
+try "gdb prints the same for it" diff "$tmp/said" "$tmp/says"
 "$BUILD/snapcore" -r -e "$targets/nested" -o "$tmp/back" "$tmp/kernel" \
     "$tmp/kernel" 2>/dev/null
 read -rd '' first second < <("$BUILD/snapls" "$tmp/back" |
     awk '/nested/ { print $1 }')
-is "$first" "$as_seen" "read back: its number"
-ok $((second == first)) "read back again: another number"
+is "$first" "$as_seen" "read back: its ID"
+ok $((second == first)) "read back again: another ID"
 for p in "$first" "$second"; do
 	"$BUILD/snapcore" -p "$p" -o "$tmp/again" "$tmp/back" 2>/dev/null
 	gdb_says "$tmp/again" >"$tmp/says"
-	try "read back, $p: gdb says the same" diff "$tmp/said" "$tmp/says"
+	try "read back, $p: gdb prints the same" diff "$tmp/said" "$tmp/says"
 done
 finish 14

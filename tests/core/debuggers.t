@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Debuggers say the same of a core made of a snapshot as of the process.
+# Debuggers print the same for a core made from a snapshot as for the process.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -8,7 +8,7 @@ if ! command -v gdb >/dev/null; then
 	skip_all "no gdb"
 fi
 
-# What a debugger prints, without what is not of the process.
+# gdb_bt ARG ...: print the backtraces, without text that differs in cores
 gdb_bt() {
 	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
 	    -ex 'thread apply all bt' "$@" 2>"$tmp/gdb.err" |
@@ -16,7 +16,7 @@ gdb_bt() {
 	    by_thread
 }
 
-# compare WHAT EXE: of the process $pid, which is stopped.
+# compare WHAT EXE: stop $pid, and compare it with its core in debuggers
 compare() {
 	local what=$1 exe=$2
 
@@ -27,7 +27,7 @@ compare() {
 	try "$what: a core" "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 	gdb_bt "$exe" "$tmp/core" >"$tmp/core.bt"
 	ok "$((! $(grep -c '^Thread' "$tmp/core.bt")))" "$what: gdb reads it"
-	try "$what: gdb says the same" diff "$tmp/live.bt" "$tmp/core.bt"
+	try "$what: gdb prints the same" diff "$tmp/live.bt" "$tmp/core.bt"
 	is "$(gdb_faults "$tmp/gdb.err")" "" \
 	    "$what: gdb does not complain"
 	if command -v eu-stack >/dev/null; then
@@ -35,13 +35,13 @@ compare() {
 		frames eu-stack -e "$exe" --core "$tmp/core" >"$tmp/core.bt"
 		ok "$((! $(grep -c '^#' "$tmp/core.bt")))" \
 		    "$what: eu-stack reads it"
-		try "$what: eu-stack says the same" \
+		try "$what: eu-stack prints the same" \
 		    diff "$tmp/live.bt" "$tmp/core.bt"
 	else
 		skip "$what: eu-stack" "no eu-stack" 2
 	fi
 	is "$(timeout 60 readelf -hlW "$tmp/core" 2>&1 >/dev/null)" "" \
-	    "$what: readelf has nothing against it"
+	    "$what: readelf accepts it"
 	lldb_reads "$what" "$exe"
 	kill -CONT "$pid"
 }
@@ -52,7 +52,7 @@ frames() {
 	    /^#/ { print t, $0 }' | sort -s -n -k1,1 | sed 's/^[^#]*//'
 }
 
-# What lldb prints of threads and of their frames: addresses and functions.
+# lldb_bt ARG ...: print threads and their frames: addresses and functions
 lldb_bt() {
 	timeout 120 lldb -x -b "$@" -o 'thread backtrace all' \
 	    -o 'process detach' 2>/dev/null | sed -nE '/backtrace all/,${
@@ -60,7 +60,7 @@ lldb_bt() {
 		s/^[* ]+(frame #[0-9]+: 0x[0-9a-f]+ [^(+]*[^ (+]).*/\1/p; }'
 }
 
-# lldb finds all threads, and who called whom.
+# lldb finds all threads and their callers.
 lldb_reads() {
 	local n bits32=0
 
@@ -74,13 +74,12 @@ lldb_reads() {
 	n=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)
 	is "$(grep -c '^thread' "$tmp/core.bt") $(
 	    grep -c '^frame #0: 0x' "$tmp/core.bt")" "$n $n" \
-	    "$1: lldb finds its threads, and where each is"
-	try "$1: lldb says the same" diff "$tmp/live.bt" "$tmp/core.bt"
+	    "$1: lldb finds each thread and its frame"
+	try "$1: lldb prints the same" diff "$tmp/live.bt" "$tmp/core.bt"
 	[ "$bits32" -eq 1 ] && return	# it calls nothing
-	# main has no name where the program is stripped, and no frame where
-	# the last that it does is a call
+	# main has no name if stripped, and no frame if it ends with a tail call
 	grep -qE '^frame #[1-9][0-9]*: .*`(main|_start)( |$)' "$tmp/core.bt"
-	ok $? "$1: lldb finds the way to its beginning" ||
+	ok $? "$1: lldb finds main or _start" ||
 	    diag <"$tmp/core.bt"
 }
 
@@ -103,7 +102,7 @@ else
 	skip "32 bits" "the compiler cannot make it" 9
 fi
 
-# The first thread has ended: what is left comes first.
+# The first thread has ended: another one comes first.
 target "$targets/leader"
 snap -o "$tmp/snap" "$pid"
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap" >"$tmp/out" 2>&1

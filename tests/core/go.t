@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Go's own debugger reads our cores of a Go program: the recipe of snap(7). It
-# finds all goroutines, who called whom, and variables.
+# Go's own debugger reads our core of a Go program, as in the example in
+# snap(7).  It finds all goroutines, callers, and variables.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# lldb, which reads minidumps, sees in one what it sees in the core: threads and
-# their stacks, build IDs, and the signal that ended a process.
+# lldb finds in a minidump what it finds in the core: threads and their stacks,
+# build IDs, and the signal that ended a process.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 command -v lldb >/dev/null || skip_all 'no lldb'
 [ "$(uname -m)" = x86_64 ] || skip_all 'minidumps are of amd64'
 
-# Run commands of lldb on a file: see FILE COMMAND ...
+# see FILE COMMAND ...: run commands of lldb on a file
 see() {
 	local c args=()
 
@@ -31,7 +31,7 @@ is "$(file -b "$tmp/dump" 2>/dev/null | cut -d, -f1)" \
     "$(command -v file >/dev/null && echo 'Mini DuMP crash report')" \
     "file(1) knows it"
 frames "$tmp/dump" >"$tmp/dumped"
-is "$(grep -c thread "$tmp/dumped")" 65 "all threads"
+is "$(grep -c thread "$tmp/dumped")" 65 "all threads are there"
 try "the frames are those of the core" diff <(frames "$tmp/core") "$tmp/dumped"
 see "$tmp/dump" 'image list' |
     sed -n 's,^\[ *0\] \([0-9A-F-]*\) .*,\1,p' >"$tmp/id"
@@ -43,9 +43,10 @@ registers() {
 	    grep -oE '^ +r[0-9a-z]+ = 0x[0-9a-f]+'
 }
 is "$(registers "$tmp/dump" | wc -l)" 18 "registers of a thread"
-is "$(registers "$tmp/dump")" "$(registers "$tmp/core")" "those of the core"
+is "$(registers "$tmp/dump")" "$(registers "$tmp/core")" \
+    "the registers are those of the core"
 "$BUILD/snapcore" -m "$tmp/snap" | cmp - "$tmp/dump"
-ok $? "through a pipe"
+ok $? "the same through a pipe"
 # With all memory.
 "$BUILD/snapcore" -m -a -o "$tmp/full" "$tmp/snap"
 is "$?" 0 "a full minidump is written"
@@ -56,11 +57,11 @@ bytes() {
 	see "$1" "memory read -s1 -c64 $at" | grep '^0x'
 }
 is "$(bytes "$tmp/full")" "$(bytes "$tmp/core")" "memory is that of the core"
-is "$(bytes "$tmp/dump" | wc -l)" 0 "which a small minidump lacks"
+is "$(bytes "$tmp/dump" | wc -l)" 0 "a small minidump lacks that memory"
 "$BUILD/snapcore" -a -o "$tmp/none" "$tmp/snap" 2>/dev/null
-is "$?" 2 "a core has all memory anyway"
+is "$?" 2 "-a without -m is refused"
 "$BUILD/snapcore" -m -r -o "$tmp/none" "$tmp/core" 2>/dev/null
-is "$?" 2 "no minidump is read"
+is "$?" 2 "-m with -r is refused"
 
 # A process that died.
 cat >"$tmp/py" <<'END'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A core of a snapshot is what the kernel and gcore write of the process.
+# A core made from a snapshot equals the cores that the kernel and gcore write.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Without rseq(2), in whose area the kernel notes the processor.
+# Without rseq(2): the kernel writes the processor into its area.
 sleeper() {
 	target env GLIBC_TUNABLES=glibc.pthread.rseq=0 python3 -c '
 import sys, threading
@@ -27,7 +27,7 @@ else
 	skip "gcore" "no gcore" 2
 fi
 
-# The kernel writes one into the directory of the process, if it may.
+# The kernel writes a core into the directory of the process, if it may.
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in
 "" | *[!a-z]*)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Pages that a stopped process has alone are read in another way than those
-# that it shares: nobody gets a copy of any of them, nor is a huge page split.
-# Of one that goes on, huge pages that were split by that are joined again.
+# snap reads pages that only the stopped process maps with process_vm_readv(2),
+# and others in another way.  Reading copies no page and splits no huge page.
+# Huge pages that writes of a released process split are collapsed again.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
-# What there is of memory of its own, and whose it is.
+# whose: print how much memory $pid and $child have of each kind
 whose() {
 	for p in "$pid" "$child"; do
 		resident "$p"
@@ -29,12 +29,12 @@ for how in -n -s; do
 	done
 	whose >"$tmp/after"
 	is "$rc $err" "0 " "$how: taken"
-	try "$how: nobody has more memory, or other" \
+	try "$how: the memory of both processes is unchanged" \
 	    diff "$tmp/before" "$tmp/after"
-	check "$tmp/snap" "$pid" "$how: memory"
+	check "$tmp/snap" "$pid" "$how: memory matches"
 done
 
-what="those alone are read together"
+what="unshared pages are read with process_vm_readv"
 if ! release_from 6.15; then
 	skip "$what" "Linux before 6.15"
 elif ! strace -qq -e trace=none true 2>/dev/null; then
@@ -42,16 +42,16 @@ elif ! strace -qq -e trace=none true 2>/dev/null; then
 else
 	strace -f -qq -o "$tmp/calls" -e trace=process_vm_readv \
 	    "$BUILD/snap" -n -o "$tmp/snap" "$pid" 2>/dev/null
-	# a mebibyte of its own, one that is left, half of a mixed one
+	# 1 MiB written after fork, 1 MiB of an ended sharer, half of a mixed
+	# MiB
 	awk '{ n += $NF } END { exit n < 2.5 * 2^20 }' \
 	    "$tmp/calls"
 	ok $? "$what" || tail -n 3 "$tmp/calls" | diag
 fi
-let_go "$pid" "let go"
+let_go "$pid" "released"
 unnoticed "$pid" "not noticed"
 
-# Of memory that a clone does not get, a mebibyte that is shared with a child,
-# and one that is not.
+# Memory with MADV_DONTFORK: one MiB is shared with a child, one is not.
 target python3 -c '
 import ctypes, mmap, os, signal, sys
 def memory():
@@ -75,10 +75,10 @@ both() {
 		split($1, a, "-"); is = a[1] <= at && at < a[2] }
 	    is && /^Shared_Dirty:/ { print $2 }' "/proc/$pid/smaps"
 }
-is "$(both)" 1024 "not in a clone: shared with a child"
+is "$(both)" 1024 "MADV_DONTFORK: shared with a child before"
 snap -o "$tmp/snap" "$pid"
-is "$rc $err $(both)" "0  1024" "not in a clone: it stays shared"
-what="not in a clone: those alone are read at once"
+is "$rc $err $(both)" "0  1024" "MADV_DONTFORK: still shared after"
+what="MADV_DONTFORK: unshared pages are read with process_vm_readv"
 if ! release_from 6.15 || ! strace -qq -e trace=none true 2>/dev/null; then
 	skip "$what" "Linux before 6.15, or no strace"
 else
@@ -88,12 +88,12 @@ else
 	ok $? "$what" || tail -n 3 "$tmp/calls" | diag
 fi
 
-# How much memory it has, and in huge pages.
+# huge: print the anonymous memory of $pid, and how much is in huge pages
 huge() {
 	awk '/^(Anonymous|AnonHugePages):/ { print $1, $2 }' \
 	    "/proc/$pid/smaps_rollup"
 }
-# It writes to all of its pages while the snapshot is not read: as_written WHAT
+# as_written WHAT: $pid writes to all its pages before the snapshot is read
 as_written() {
 	mkfifo "$tmp/fifo"
 	exec 3<>"$tmp/fifo"
@@ -111,15 +111,15 @@ as_written() {
 target "$targets/thp"
 if grep -q '^lacks' "$lines" || ! is_root || ! release_from 6.1; then
 	skip "huge pages that are written to" \
-	    "none are to be had, not root, or Linux before 6.1" 4
+	    "no huge pages, not root, or Linux before 6.1" 4
 else
 	as_written "huge pages that are written to"
-	# khugepaged may have joined some of them since
+	# khugepaged may have collapsed some of them again
 	[ "$(awk '/^AnonHuge/ { print $2 }' "$tmp/split")" -lt 65536 ]
 	ok $? "huge pages that are written to: the kernel splits them"
 	is "$(huge)" "$(sed '/^AnonHuge/s/ .*/ 65536/' "$tmp/split")" \
-	    "huge pages that are written to: those are joined that are whole"
-	let_go "$pid" "huge pages that are written to: let go"
+	    "huge pages that are written to: snap collapses them again"
+	let_go "$pid" "huge pages that are written to: released"
 fi
 unnoticed "$pid" "huge pages that are written to: not noticed"
 finish 17

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""altstack - are alternate signal stacks those that memory tells of?
+"""altstack - check alternate signal stacks against the target's memory
 
 usage: altstack.py SNAPSHOT PID LINES
 
-LINES is what tests/targets/altstack.c printed. Prints what differs, and exits
-1 if anything does.
+LINES is the output of tests/targets/altstack.c.  Prints differences, and exits
+1 if there are any.
 """
 
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Some processes are made to clone themselves at once: those with memory of
-# their own, and whoever is killed meanwhile.
+# snap has processes clone themselves at the same time if they share no memory.
+# No clone is left if snap is killed in between.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -9,14 +9,13 @@ if ! strace -qq -e trace=none true 2>/dev/null; then
 	skip_all "no strace, or it may not trace"
 fi
 
-# calls ARG...: the calls of ptrace(2) in $tmp/calls with which snap takes
-# processes
+# calls ARG...: run snap; write its calls of ptrace(2) to $tmp/calls
 calls() {
 	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" \
 	    -o "$tmp/snap" "$@" 3>&- 2>"$tmp/err"
 }
 
-# begun: how many had begun to clone themselves when the first had a clone
+# begun: print how many had begun to clone themselves when the first was cloned
 begun() {
 	sed '/PTRACE_GETEVENTMSG/,$d' "$tmp/calls" | grep -c TRACECLONE
 }
@@ -24,17 +23,17 @@ begun() {
 target "$targets/sharer"
 calls -r "$pid"
 is "$(grep -c PTRACE_GETEVENTMSG "$tmp/calls") $(begun)" "2 1" \
-    "they share memory: one after another"
-unnoticed "$pid" "they share memory: not noticed"
+    "shared memory: they clone one after another"
+unnoticed "$pid" "shared memory: not noticed"
 
 target "$targets/cow"
 all="$pid $(sed -n 's/^of //p' "$lines" | tr '\n' ' ')"
 calls -r "$pid"
-is "$(grep -c PTRACE_GETEVENTMSG "$tmp/calls")" 5 "all have a clone"
-ok $(($(begun) < 2)) "several at once" || diag <"$tmp/calls"
+is "$(grep -c PTRACE_GETEVENTMSG "$tmp/calls")" 5 "each process has a clone"
+ok $(($(begun) < 2)) "several clone themselves at once" || diag <"$tmp/calls"
 check "$tmp/snap" "$pid" "several at once: memory of all"
 
-# Snap is killed where some have begun, some have a clone, and some have not.
+# Kill snap when some have a clone, some have begun, and some have not begun.
 children() {
 	for p in $all; do
 		cat "/proc/$p/task/$p/children"
@@ -54,9 +53,9 @@ for ((i = 0; i < n; i++)); do
 	    "$BUILD/snap" -r -o "$tmp/snap" "$pid" 3>&- 2>/dev/null
 	until_true all_reaped || bad="$bad $when"
 done 2>/dev/null
-is "$bad" "" "killed as they clone: no clone is left"
+is "$bad" "" "snap killed meanwhile: no clone is left"
 for p in $all; do
-	let_go "$p" "killed as they clone: let go"
+	let_go "$p" "snap killed meanwhile: released"
 done
-unnoticed "$pid" "killed as they clone: not noticed"
+unnoticed "$pid" "snap killed meanwhile: not noticed"
 finish 12

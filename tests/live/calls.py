@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""calls.py TRACE HEADER: print the calls that the process which traces made
-while a thread stood still, and that the table in HEADER does not have; TRACE
-is what strace -f wrote of it.  A process that it forked is none of it."""
+"""calls.py TRACE HEADER: print the calls that the tracing process made while a
+thread was stopped, and that are not in the table in HEADER.  TRACE is the
+output of strace -f.  Calls of processes that it forked do not count."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ PATHS = {'open', 'openat', 'readlink', 'readlinkat', 'stat',
 
 
 def table(path):
-    """The table: {line: [its words]}."""
+    """Return the table: {key: [its words]}."""
     lines = {}
     with open(path, encoding='utf-8') as f:
         text = f.read().split('CALLS IN THE STOP', 1)[1].split('*/', 1)[0]
@@ -49,7 +49,7 @@ def allowed(lines, call, args):
 
 
 def trace(path):
-    """What the process did: (call, arguments) of each of its threads."""
+    """Return (call, arguments) of each call that the process's threads made."""
     with open(path, encoding='utf-8', errors='replace') as f:
         made = [words.groups() for words in
                 (re.match(r'(\d+) +(?:<\.\.\. )?(\w+)(.*)', line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# While a process stands still, the one that traces makes no call but those of
-# the table of proxy.h: none that can sleep on what a target, a file server or
-# another machine controls.
+# While a process is stopped, the process that traces it makes only the calls in
+# the table in proxy.h.  None of them can sleep on something that a target, a
+# file server or another machine controls.
 # beside: live long unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -9,7 +9,7 @@
 command -v strace >/dev/null || skip_all 'no strace'
 strace -o "$tmp/calls" true 2>/dev/null || skip_all 'strace may not trace'
 
-# calls WHAT OPTION ...: of $pid
+# calls WHAT OPTION ...: check the calls of snap while it captures $pid
 calls() {
 	local what=$1
 
@@ -29,15 +29,15 @@ both() {
 target "$targets/openfiles" "$tmp/pub"
 both "files of all kinds" -r
 target "$targets/queues"
-both "sockets in which something waits" -r
+both "sockets with queued data" -r
 target "$targets/threads"
 both "threads" -r
 kill "$pid"	# its threads are busy
 if is_root && [ -w /dev/fuse ]; then
 	mkdir "$tmp/mnt"
 	target "$targets/served" "$tmp/mnt" ELF touch passed dir
-	both "files that are served"
+	both "files of the target's own file system"
 else
-	skip "files that are served" "only root may serve one here" 2
+	skip "files of the target's own file system" "needs root and FUSE" 2
 fi
 finish 8

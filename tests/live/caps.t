@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The capabilities that snap-security(7) names are enough for processes of
-# another user, and none of them can be done without.
+# The capabilities named in snap-security(7) suffice for processes of another
+# user, and none of them can be omitted.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -12,8 +12,8 @@ fi
 as_nobody
 cd "$tmp/pub" || exit 1
 
-# Run snap as nobody with these capabilities and no others; the bounding set
-# has no others either, so that nothing can be had back.
+# with CAPABILITIES ARG ...: run snap as nobody with only these capabilities.
+# The bounding set is limited as well, so that snap cannot regain others.
 with() {
 	local set=-all c flag
 
@@ -39,29 +39,29 @@ for what in pair hidden; do
 	daemon "$targets/$what"
 	for flag in -n -a -l; do
 		with "$smallest" $flag "$pid"
-		is "$rc $err" "0 " "$what, snap $flag: a whole snapshot"
-		check snap "$pid" "$what, snap $flag: memory"
+		is "$rc $err" "0 " "$what, snap $flag: complete"
+		check snap "$pid" "$what, snap $flag: memory matches"
 	done
 	is "$(cat "/proc/$pid/task/$pid/children")" "" "$what: no clone is left"
 
 	with sys_ptrace -l "$pid"
 	is "$rc $err" "1 snap: process N belongs to another user, or is not dumpable: CAP_DAC_READ_SEARCH is needed in addition to CAP_SYS_PTRACE: left out
-snap: nothing to take a snapshot of" "$what: without CAP_DAC_READ_SEARCH"
+snap: nothing to take a snapshot of" "$what: needs CAP_DAC_READ_SEARCH"
 	with dac_read_search -l "$pid"
 	is "$rc $(tail -n 1 <<<"$err")" \
 	    "1 snap: nothing to take a snapshot of" \
-	    "$what: without CAP_SYS_PTRACE"
-	let_go "$pid" "$what: let go"
+	    "$what: needs CAP_SYS_PTRACE"
+	let_go "$pid" "$what: released"
 	unnoticed "$pid" "$what: not noticed"
 done
 
-# one under a filter, in which nothing runs without CAP_SYS_ADMIN
+# under a filter, where injected calls need CAP_SYS_ADMIN
 daemon "$targets/jailed"
 with "$smallest sys_admin" -l "$pid"
-is "$rc $err" "0 " "seccomp, with CAP_SYS_ADMIN: a whole snapshot"
+is "$rc $err" "0 " "seccomp, with CAP_SYS_ADMIN: complete"
 with "$smallest" -l "$pid"
 is "$rc $err" "0 snap: process N cannot be cloned: its seccomp(N) filters cannot be suspended: all processes stay stopped until everything is written" \
-    "seccomp, without: said so"
-check snap "$pid" "seccomp, without: memory"
+    "seccomp, without CAP_SYS_ADMIN: a message"
+check snap "$pid" "seccomp, without CAP_SYS_ADMIN: memory matches"
 unnoticed "$pid" "seccomp: not noticed"
 finish 26

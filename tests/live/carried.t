@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Mapped ELF files are carried along, each once and whole, whoever has them
-# mapped, and nothing else is.
+# snap embeds each mapped ELF file once and in full, however many processes map
+# it, and no other mapped file.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# want PID ...: length and checksum of what is to be carried, a line each
+# want.py PID ...: print length and checksum of each file to embed
 cat >"$tmp/want.py" <<'EOF'
 import os, sys, zlib
 
@@ -22,7 +22,7 @@ for pid in sys.argv[1:]:
 print("\n".join(sorted(seen.values())))
 EOF
 
-# got FILE: the same of what is carried
+# got FILE: print length and checksum of each embedded file
 got() {
 	python3 "$tests/snap6/oracle.py" "$1" | awk '
 	    $1 == "process" { carried = $2 > 4194304 }
@@ -43,16 +43,16 @@ want=$(python3 "$tmp/want.py" "$one" "$two")
 rm "$tmp/lib.so"
 snap -o "$tmp/snap" "$one" "$two"
 is "$rc $err" "0 " "two processes: taken"
-is "$(got "$tmp/snap")" "$want" "what both have mapped is carried, once"
+is "$(got "$tmp/snap")" "$want" "a file that both map is embedded once"
 "$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
 grep -q "0-[0-9a-f]* .*K .* $tmp/lib.so (deleted)$" "$tmp/ls"
-ok $? "a deleted library, too"
+ok $? "a deleted library is embedded"
 is "$(awk '$1 == "with" { print $2 }' "$tmp/ls")" \
-    "$(echo "$want" | wc -l)" "snapls counts them"
+    "$(echo "$want" | wc -l)" "snapls counts the files"
 is "$(awk '$1 == "total" { print $2 }' "$tmp/ls")" 2 \
-    "and not as processes"
+    "snapls does not count the files as processes"
 
-# A file that is the executable of one and mapped by another.
+# One process executes a file, and another one maps it.
 target "$targets/odd"
 one=$pid
 cat >"$tmp/map.py" <<'EOF'
@@ -67,5 +67,5 @@ two=$!
 until grep -q ready "$tmp/ready"; do sleep 0.05; done
 snap -o "$tmp/snap" "$one" "$two"
 is "$(got "$tmp/snap")" "$(python3 "$tmp/want.py" "$one" "$two")" \
-    "an executable that another process has mapped"
+    "an executable that another process maps is embedded"
 finish 6

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# snap -l of processes in a cgroup whose memory is limited, and of processes
-# whose clone is killed: none is killed or left out for it, and the snapshot
-# is of one instant.
+# snap -l of processes in a cgroup with a memory limit, and of processes whose
+# clone is killed: none is killed or left out, and the snapshot is of one
+# instant.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
@@ -21,8 +21,8 @@ leave() {
 group=
 trap leave EXIT
 
-# make_group: a cgroup of memory in $group, its limit in $limit, what it uses
-# in $usage; a mount of ours goes with $tmp
+# make_group: create the memory cgroup $group; its files $limit and $usage have
+# the limit and the usage.  cleanup() unmounts the hierarchy.
 make_group() {
 	local top=$tmp/mnt.cgroup
 
@@ -41,8 +41,8 @@ make_group() {
 	[ -w "$group/$limit" ]
 }
 
-# confined MEGABYTES COMMAND ...: a target in the cgroup, which has room for
-# so much
+# confined MEGABYTES COMMAND ...: start a target in the cgroup, and set the
+# limit MEGABYTES above the usage
 confined() {
 	echo -1 >"$group/$limit" 2>/dev/null || echo max >"$group/$limit"
 	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "${@:2}"' \
@@ -70,12 +70,12 @@ of N: all processes stay stopped until everything is written 0" "no room for a c
 	one_instant "no room for a clone: one instant"
 	unnoticed "$pid" "no room for a clone: not noticed"
 else
-	skip "room for a clone" "no cgroup of memory can be made" 6
+	skip "room for a clone" "cannot create a memory cgroup" 6
 fi
 
-# Kill the clone of $pid, as the kernel would, once it is there and $pid runs
-# again: false if snap, process $1, ends before, or has made none that stays, as
-# on a machine that is slow, and says so in $tmp/err.
+# kill_clone SNAP: kill the clone of $pid, as the kernel might, once $pid runs
+# again.  Fails if SNAP ends before that, or if it keeps no clone and says so in
+# $tmp/err, as on a slow machine.
 kill_clone() {
 	local clone
 
@@ -90,7 +90,7 @@ kill_clone() {
 	return 1
 }
 
-# Into a file all can be taken again.
+# If the output is a file, snap can capture all processes again.
 target "$targets/sweep" 64
 for ((i = 0; i < 50; i++)); do
 	: >"$tmp/err"
@@ -109,7 +109,7 @@ again, stopped until everything is written" "a clone is killed: all are taken ag
 one_instant "a clone is killed: one instant"
 unnoticed "$pid" "a clone is killed: not noticed"
 
-# From a pipe nothing can be taken back: what the clone had is missing.
+# Output to a pipe cannot be undone: the clone's memory is missing.
 target "$targets/sweep" 32
 mkfifo "$tmp/fifo"
 for ((i = 0; i < 10; i++)); do
@@ -119,7 +119,7 @@ for ((i = 0; i < 10; i++)); do
 	taker=$!
 	kill_clone "$taker"
 	killed=$?
-	# it ends as a zombie, or nothing is left of it
+	# wait until the clone is a zombie or gone
 	[ "$killed" -ne 0 ] ||
 	    until_true sh -c "! ps -o stat= --ppid $pid | grep -qv Z"
 	cat "$tmp/fifo" 4>&- >"$tmp/snap" &
@@ -133,12 +133,12 @@ for ((i = 0; i < 10; i++)); do
 	diag <"$tmp/err"
 done
 is "$rc $(grep -c "^snap: process $pid: .* could not be .*: its clone was \
-killed" "$tmp/err")" "1 1" "a clone is killed, into a pipe: that is told"
+killed" "$tmp/err")" "1 1" "a clone is killed, into a pipe: a message"
 diag <"$tmp/err"
-try "a clone is killed, into a pipe: it can be read" \
+try "a clone is killed, into a pipe: the snapshot is readable" \
     "$BUILD/snapls" -c "$tmp/snap"
 "$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
 grep -q unreadable "$tmp/ls"
-ok $? "a clone is killed, into a pipe: what is missing is listed"
+ok $? "a clone is killed, into a pipe: missing memory is listed"
 unnoticed "$pid" "a clone is killed, into a pipe: not noticed"
 finish 13

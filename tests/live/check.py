@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""check - compare a snapshot with what a target said it holds
+"""check - compare a snapshot with the memory that a target printed
 
 usage: check.py [-ao] SNAPSHOT PID LINES
 
-LINES is a file with what a target printed (tests/targets/target.h), PID
-its process. Every page is read by oracle.py's reader, and the stream must
-keep the rules of our writer. Prints what is wrong, and exits 1 if
-anything is.
+LINES is the output of a target (tests/targets/target.h), PID its process.
+Every page is read by oracle.py's reader, and the stream must keep the rules of
+our writer.  Prints errors, and exits 1 if there are any.
 
-	-a  unmodified pages of data files must be there; without, they may
-	    be there or not, but never as something else
-	-o  pages of shared memory that the target has not touched itself may
-	    be absent, but not anything else; without, they must be there
+	-a  unmodified pages of data files must be in the snapshot;
+	    without -a they may be absent, but not different
+	-o  pages of shared memory that the target has not touched may be
+	    absent, but not different; without -o they must be there
 """
 
 import os
@@ -75,7 +74,7 @@ def record(snap, pid):
 
 
 def missing(snap, pid):
-    """What the record says is missing."""
+    """Return the ranges that the record lists as missing, and why."""
     ranges = []
     for line in record(snap, pid).get('missing', b'').decode().splitlines():
         span, reason = line.split(' ', 1)
@@ -94,7 +93,7 @@ def same(snap, pid, name, addr, want):
 
 
 def maybe(snap, pid, name, addr, want, must):
-    """Pages that are what they should be or, unless they must, absent."""
+    """Compare pages, which may be absent unless must is true."""
     for at in range(0, len(want), 4096):
         if must or snap.memory(pid, addr + at, 1) is not None:
             same(snap, pid, name, addr + at, want[at:at + 4096])
@@ -107,7 +106,7 @@ def absent(snap, pid, name, addr, length):
 
 
 def untouched(snap, pid, name, addr, length):
-    """Never there: not in the snapshot, or joined over with zeros."""
+    """Pages never touched are absent, or zeros that join two runs."""
     for page in range(addr, addr + length, 4096):
         got = snap.memory(pid, page, 4096)
         if got is not None and any(got):

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Which processes are meant: by a name, by their user, by a unit, a container,
-# a pod or a cgroup.
+# Processes are selected by name, user, unit, container, pod or cgroup.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 
 if ! is_root; then
-	skip "choosing" "only root has processes of several users"
+	skip "choosing" "only root can start processes of several users"
 	finish 1
 fi
 
-# users that no one is
+# user IDs without processes
 ann=64991
 bob=64992
 tops=()
@@ -30,8 +29,8 @@ leave() {
 	cleanup
 }
 
-# One of version 1 stays if it is unmounted while groups that were removed are
-# not quite gone, until that happens again.
+# A version 1 hierarchy survives its unmount while removed cgroups are not yet
+# freed.  Mount and unmount it again until it is gone.
 end_hierarchy() {
 	local m=$tmp/mnt.v1
 
@@ -48,12 +47,12 @@ ends() {
 }
 trap leave EXIT
 
-# has a cgroup no process, below either?
+# empty GROUP: succeeds if GROUP and the cgroups below it have no process
 empty() {
 	! find "$1" -name cgroup.procs -exec cat {} + 2>/dev/null | grep -q .
 }
 
-# as USER COMMAND ...: a target of that user
+# start USER COMMAND ...: start a target as that user
 start() {
 	local user=$1
 
@@ -67,13 +66,13 @@ snap() {
 	err=$(sed 's/^snap: //' "$tmp/err")
 }
 
-# pids FILE: what is in it, in order, without threads
+# pids FILE: print the process IDs in a snapshot, sorted
 pids() {
 	"$BUILD/snapls" "$1" 2>/dev/null | awk '$1 + 0 > 0 { print $1 }' | sort -n |
 	    tr '\n' ' '
 }
 
-# takes WHAT WANT ARG ...: snap with these takes these, and says nothing
+# takes WHAT WANT ARG ...: snap captures the processes WANT, without messages
 takes() {
 	local what=$1 want=$2
 
@@ -84,7 +83,7 @@ takes() {
 	    tr '\n' ' ')" "$what"
 }
 
-# refuses WHAT TEXT ARG ...
+# refuses WHAT TEXT ARG ...: snap ARG ... fails with the message TEXT
 refuses() {
 	local what=$1 want=$2
 
@@ -110,51 +109,52 @@ also=$pid
 start $bob "$tmp/pub/$name"
 bobs=$pid
 
-takes "root: all of a name, whosever they are" "$own $anns $bobs" "$name"
-takes "root: those of a user" "$bobs" -u $bob "$name"
-takes "a pid is meant, whosever it is" "$own $bobs" -u $bob "$name" "$own"
-takes "all of a user" "$anns $also" -u $ann
+takes "root: a name selects processes of all users" "$own $anns $bobs" "$name"
+takes "root: -u limits a name to a user" "$bobs" -u $bob "$name"
+takes "-u does not limit a process ID" "$own $bobs" -u $bob "$name" "$own"
+takes "-u alone selects all of a user" "$anns $also" -u $ann
 as=(setpriv --reuid="$ann" --regid="$ann" --clear-groups)
 "${as[@]}" "$tmp/pub/snap" "$name" >"$tmp/snap" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(pids "$tmp/snap")" "0  $anns " \
-    "a user: his own of a name, and not a word of others"
+    "a user: a name selects only their own, and others are not mentioned"
 "${as[@]}" sh -c "'$tmp/pub/snap' -u $ann | cat | dd status=none" \
     >"$tmp/snap" 2>"$tmp/err"
 "$BUILD/snapls" -no NAME "$tmp/snap" | sort -u >"$tmp/ls"
 is "$(cat "$tmp/err") $(grep -cxE 'cat|dd|snap' "$tmp/ls") $(
     pids "$tmp/snap" | tr ' ' '\n' | grep -cxE "$anns|$also")" " 0 2" \
-    "all of one's own: not snap, nor who reads what it writes"
+    "-u leaves out snap itself and the readers of its output"
 "${as[@]}" "$tmp/pub/snap" -u $bob "$name" >/dev/null 2>"$tmp/err"
 is "$? $(grep -c "process $bobs belongs to user $bob" "$tmp/err")" "1 1" \
-    "another's processes, asked for: that they are not to be had is told"
+    "a user: another user's processes are refused with a message"
 as=(env)
-refuses "none of that user" "no process of $bob is called \"${name}x\"" \
+refuses "no such name" "no process of $bob is called \"${name}x\"" \
     -u $bob "${name}x"
-refuses "others' alone" "no process of 64993 is called \"$name\" (3 of \
+refuses "only others have the name" \
+    "no process of 64993 is called \"$name\" (3 of \
 others)" -u 64993 "$name"
-refuses "a user of none" "user 64993 has no processes" -u 64993
+refuses "a user without processes" "user 64993 has no processes" -u 64993
 "$BUILD/pagestat" "$name" -u $ann >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(awk 'NR > 1 { print $1 }' "$tmp/out")" \
-    "0  $anns" "pagestat: of a name and a user"
+    "0  $anns" "pagestat: a name and a user"
 "$BUILD/pagestat" -u $ann >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0 { print $1 }' "$tmp/out" |
     sort -n | tr '\n' ' ')" "0  $(printf '%s\n' "$anns" "$also" | sort -n |
-    tr '\n' ' ')" "pagestat: all of a user"
+    tr '\n' ' ')" "pagestat: -u alone"
 "$BUILD/procmap" "$name" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(sed -n 's/^process \(.*\):$/\1/p' "$tmp/out" |
     sort -n | tr '\n' ' ')" "0  $(printf '%s\n' "$own" "$anns" "$bobs" |
-    sort -n | tr '\n' ' ')" "procmap: of a name"
+    sort -n | tr '\n' ' ')" "procmap: a name"
 "$BUILD/procmap" -u $bob -p "$name" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(grep -c "/$name\$" "$tmp/out")" \
     "0  $(grep -c "/$name\$" "/proc/$bobs/maps")" \
-    "procmap: of a name and a user"
+    "procmap: a name and a user"
 
-# new_id: an id of a container that nobody else has
+# new_id: print a random container ID
 new_id() {
 	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n'
 }
 
-# into GROUP [USER]: a target in a cgroup
+# into GROUP [USER]: start a target in a cgroup
 into() {
 	mkdir -p "$1"
 	target bash -c 'echo $$ >"$0/cgroup.procs" && exec setpriv \
@@ -162,7 +162,7 @@ into() {
 	    "$1" "${2:-0}" "$targets/anon"
 }
 
-# groups VERSION: all of it in a hierarchy of that version
+# groups VERSION: test with a cgroup hierarchy of that version
 groups() {
 	local v=$1 top=$tmp/mnt.$1 path unit=chosen$1-$$.service id other
 	local uid first second third inner i found
@@ -176,7 +176,7 @@ groups() {
 		skip "cgroups $v" "cannot be mounted" 16
 		return
 	}
-	# where a v2 hierarchy begins for us
+	# the root of our part of the hierarchy
 	path=/chosen$v$$.slice
 	top=$top$path
 	mkdir "$top" || {
@@ -189,14 +189,14 @@ groups() {
 	first=$pid
 	into "$top/$unit/below-$v$$" $ann
 	second=$pid
-	takes "$v: a unit, and what is below it" "$first $second" -c "$unit"
+	takes "$v: a unit and the cgroups below it" "$first $second" -c "$unit"
 	takes "$v: a unit, without .service" "$first $second" -c "${unit%.service}"
 	takes "$v: a slice" "$first $second" -c "${path#/}"
 	takes "$v: a cgroup by its name" "$second" -c "below-$v$$"
 	takes "$v: a path as /proc has it" "$second" -c "$path/$unit/below-$v$$"
 	takes "$v: a directory" "$first $second" -c "$top"
-	takes "$v: those of a user" "$second" -c "$unit" -u $ann
-	refuses "$v: none of a user" "no process of $bob is in $unit (2 of \
+	takes "$v: a unit and a user" "$second" -c "$unit" -u $ann
+	refuses "$v: only others" "no process of $bob is in $unit (2 of \
 others)" -c "$unit" -u $bob
 	"$BUILD/pagestat" -c "$unit" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0' "$tmp/out" | wc -l)" \
@@ -207,13 +207,13 @@ others)" -c "$unit" -u $bob
 	    "$tmp/out" | sort -n | tr '\n' ' ')" "0  $(printf '%s\n' \
 	    "$first" "$second" | sort -n | tr '\n' ' ')" "$v: procmap"
 
-	# the same unit in a container is another one
+	# a unit of the same name in a container is a different unit
 	id=$(new_id)
 	other=${id:0:6}$(new_id)
 	other=${other:0:64}
 	into "$top/docker-$id.scope/system.slice/$unit"
 	inner=$pid
-	takes "$v: a unit of the system, not in a container" \
+	takes "$v: a unit of the host, not of a container" \
 	    "$first $second" -c "$unit"
 	uid=$(cat /proc/sys/kernel/random/uuid)
 	into "$top/kubepods.slice/kubepods-pod${uid//-/_}.slice/cri-containerd-$other.scope"
@@ -225,7 +225,7 @@ others)" -c "$unit" -u $bob
 	is "$rc $(tr -s ' :,' '\n' <<<"$err" | sort | tr '\n' ' ')$(
 	    ls "$tmp")" "1 $(printf '%s\n' "$id" "$other" "${id:0:6}" is \
 	    ambiguous container container | sort | tr '\n' ' ')$(ls "$tmp")" \
-	    "$v: the beginning of two ids"
+	    "$v: an ambiguous prefix of two IDs is refused"
 	"$BUILD/snap" -c "${id:0:12}" -c "${uid:0:8}" -o "$tmp/snap"
 	"$BUILD/snapls" -l "$tmp/snap" | grep '^  *in ' | sort |
 	    sed 's/^ *//' >"$tmp/out"
@@ -233,9 +233,9 @@ others)" -c "$unit" -u $bob
 in unit $unit, container ${id:0:12}
 in container ${other:0:12}, pod $uid
 END
-	    )" "$v: where they belong is in the snapshot"
+	    )" "$v: the snapshot has unit, container and pod"
 
-	# what is there when all are stopped, whoever made it
+	# processes that are forked until all are stopped are captured
 	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' \
 	    "$top/$unit/below-$v$$" "$targets/baton"
 	found=0
@@ -251,7 +251,7 @@ END
 			diag <"$tmp/out"
 		fi
 	done
-	is "$found" 20 "$v: a fork that was made meanwhile"
+	is "$found" 20 "$v: a process forked meanwhile is captured"
 	eval "exec ${ask_fd[$pid]}>&-"
 }
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# snap -l: processes are let go before their memory is read, and yet it is of
-# one instant, under load too; they cannot tell, and nothing is left in them,
-# whatever goes wrong.  REPEAT=500 takes 10,000 in a row.
+# snap -l releases processes before it reads their memory.  The memory is of one
+# instant, even under load; the processes notice nothing, and nothing is left in
+# them after an error.  REPEAT=500 takes 10,000 snapshots in a row.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-# Nobody executes a file but those who should: no clone is left.
+# alone FILE N: succeeds if N processes execute FILE, so that no clone is left
 alone() {
 	[ "$(executing "$1")" -eq "$2" ]
 }
 
-# gap: the longest that a target did not run since it was asked last
+# gap: print for how long the target did not run at most since the last call
 gap() {
 	local n
 
@@ -21,7 +21,7 @@ gap() {
 	awk '/^gap/ { us = $2 } END { print us }' "$lines"
 }
 
-# Memory that is written all the time.
+# A process that writes to its memory all the time.
 target "$targets/sweep" 32
 gap >"$tmp/gap"
 sleep 0.3
@@ -36,7 +36,7 @@ for i in 1 2 3; do
 done
 snap -v -o "$tmp/snap" "$pid"
 grep -qE '; [0-9.]+ [KM]iB were copied then, as they were written to$' "$tmp/err"
-ok $? "written all the time: -v tells what that took" || diag <"$tmp/err"
+ok $? "written all the time: -v reports how much was copied" || diag <"$tmp/err"
 unnoticed "$pid" "written all the time: not noticed"
 
 target "$targets/token" 4
@@ -49,20 +49,20 @@ done
 unit='[0-9.]+ (us|ms|s)'
 copied='(; [0-9.]+ (KiB|MiB) were copied then, as they were written to)?'
 grep -qE "^snap: process $pid: stopped for $unit(; $unit to [^;]*)?$copied$" "$tmp/err"
-ok $? "-v tells for how long" || diag <"$tmp/err"
+ok $? "-v reports the length of the stop" || diag <"$tmp/err"
 "$BUILD/snap" -lrv -o "$tmp/many" "$pid" 2>"$tmp/err"
 grep -qE "^snap: 5 processes: stopped for $unit at most \(process [0-9]+\), \
 $unit in all(; $unit to [^;]*)?$copied$" "$tmp/err"
-ok $? "-v tells of several the longest and the sum" || diag <"$tmp/err"
+ok $? "-v reports the longest stop of several, and the sum" || diag <"$tmp/err"
 is "$(sed -n 's/ [0-9]*[.][0-9]/ N/g; s/^snap: pause in ms: //p' "$tmp/err")" \
     "stop N, registers N, asking N, records N, files N, clones N, shared memory N, memory N, release N" \
-    "-v tells of each step"
+    "-v reports the time of each step"
 is "$(python3 -c 'import sys
 sys.path.insert(0, sys.argv[1])
 import check
 live = check.record(check.load(sys.argv[2]), int(sys.argv[3]))["live"]
 print(live.endswith(b"\n"), int(live) > 0)' "$tests/live" "$tmp/snap" "$pid")" \
-    "True True" "the record says that it was live"
+    "True True" "the record says that the capture was live"
 unnoticed "$pid" "a token that goes round: not noticed"
 
 target "$targets/resize"
@@ -83,11 +83,11 @@ for arg in "" x; do
 		bad=$((bad + (rc != 0)))
 	done
 	is "$bad $err" "0 " "$what: 30 snapshots taken"
-	let_go "$pid" "$what: let go"
-	unnoticed "$pid" "$what: its signals and wait calls"
+	let_go "$pid" "$what: released"
+	unnoticed "$pid" "$what: its signals and wait calls are unaffected"
 done
 
-# The memory of others, and what they do not notice.
+# Other kinds of memory and resources.
 for what in anon shared lacking cow filemap leader threads manymaps fds; do
 	args=()
 	[ "$what" != filemap ] || args=("$tmp/data")
@@ -97,8 +97,8 @@ for what in anon shared lacking cow filemap leader threads manymaps fds; do
 	[ "$what" != leader ] || want="1 snap: process N cannot be restored, \
 nor released at once: no system call can be injected: its first thread has ended"
 	is "$rc $err" "$want" "$what: taken"
-	[ "$what" = fds ] || check "$tmp/snap" "$pid" "$what: memory"
-	let_go "$pid" "$what: let go"
+	[ "$what" = fds ] || check "$tmp/snap" "$pid" "$what: memory matches"
+	let_go "$pid" "$what: released"
 	unnoticed "$pid" "$what: not noticed"
 done
 target "$targets/blocked"
@@ -109,10 +109,10 @@ for ((i = 0; i < 10; i++)); do
 	bad=$((bad + (rc != 0)))
 done
 is "$bad $err" "0 " "blocked: 10 snapshots taken"
-unnoticed "$pid" "blocked: no call came back"
+unnoticed "$pid" "blocked: no call was interrupted"
 
-# Nothing is written to memory while a thread runs: there is some below a small
-# stack that the first thread is on, and another reads it.
+# snap writes nothing to memory while a thread runs.  The first thread is on a
+# small stack, and another one reads the memory below it.
 target "$targets/coroutine"
 bad=0
 for ((i = 0; i < $(often 30); i++)); do
@@ -122,7 +122,7 @@ done
 is "$bad $err" "0 " "a coroutine: snapshots taken"
 unnoticed "$pid" "a coroutine: memory below its stack was not written to"
 
-# What a process has: descriptors, threads, children, mappings, memory.
+# has PID: print descriptors, threads, children, mappings and memory
 has() {
 	ls "/proc/$1/fd"
 	ls "/proc/$1/task"
@@ -130,13 +130,13 @@ has() {
 	cat "/proc/$1/maps"
 	grep -E '^(VmSize|VmLck|VmPin|VmData|VmExe|VmLib|SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt|Threads)' \
 	    "/proc/$1/status"
-	# page tables come and go, and who is dirty is the kernel's business
+	# the kernel changes page tables and dirty pages at any time
 	resident "$1" | grep -vE 'VmPTE|Dirty'
 }
 
 many=$(often 20)
 for what in anon threads; do
-	# under a name of its own, to find clones by
+	# under a name of its own, to find its clones
 	cp "$targets/$what" "$tmp/many.$what"
 	target "$tmp/many.$what"
 	snap -l -o "$tmp/snap" "$pid"
@@ -155,7 +155,7 @@ for what in anon threads; do
 	unnoticed "$pid" "$what, $((many / 2)) snapshots: not noticed"
 done
 
-# Killed while it writes: no clone survives.
+# If snap is killed while it writes, no clone survives.
 cp "$targets/threads" "$tmp/killed"
 target "$tmp/killed"
 mkfifo "$tmp/fifo"
@@ -172,14 +172,13 @@ done
 exec 3>&-
 rm "$tmp/fifo"
 is "$bad" 0 "snap is killed: no clone survives"
-let_go "$pid" "snap is killed: let go"
+let_go "$pid" "snap is killed: released"
 snap -l -o "$tmp/snap" "$pid"
-is "$rc $err" "0 " "snap was killed: it can be taken"
-check "$tmp/snap" "$pid" "snap was killed: memory"
+is "$rc $err" "0 " "snap was killed: another snapshot is taken"
+check "$tmp/snap" "$pid" "snap was killed: memory matches"
 unnoticed "$pid" "snap is killed: not noticed"
 
-# held WHAT [TARGET ...]: snap -l, whose output nobody reads yet, has a clone:
-# $clone
+# held WHAT [TARGET ...]: start snap -l, do not read its output: $clone exists
 held() {
 	cp "$targets/${2:-threads}" "$tmp/$1"
 	target "$tmp/$1" "${@:3}"
@@ -187,14 +186,14 @@ held() {
 	"$BUILD/snap" -l "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
 	taker=$!
 	until_true free_and_cloned
-	ok $? "$1: cloned, and let go"
+	ok $? "$1: cloned and released"
 	read -r clone <"/proc/$pid/task/$pid/children"
 }
 free_and_cloned() {
 	grep -q . "/proc/$pid/task/$pid/children" && free_again "$pid"
 }
-# its status is in $rc, what it said in $err, and how many children are left
-# in $left
+# held_end: read the output and wait for snap: $rc, $err, and the number of
+# children that $pid has left in $left
 held_end() {
 	cat <&3 >/dev/null &
 	wait "$taker"
@@ -210,7 +209,7 @@ nice=$(nice)
 is "$(ps -L -o ni= -p "$taker" | sort -u | tr -d ' ')" \
     $((nice < 10 ? 10 : nice)) "after the release snap has nice value 10"
 is "$(ps -o ni= -p "$(pgrep -P "$taker" -x snap-guard)" | tr -d ' ')" "$nice" \
-    "its guard, which stops the process, has not"
+    "its guard, which stops the process, keeps its nice value"
 kill -KILL "$(pgrep -P "$taker" -x snap-guard)"
 held_end
 is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
@@ -226,7 +225,7 @@ snap -o "$tmp/snap" "$pid"
 is "$rc $err $(wc -w <"/proc/$pid/task/$pid/children")" "0  0" \
     "both are killed: the next snapshot reaps the clone"
 unnoticed "$pid" "both are killed: not noticed"
-# It is not the only child that ends without a signal.
+# A clone is not the only child that ends without a signal.
 target python3 -c 'import ctypes, os, platform, sys
 nr = {"x86_64": 56, "aarch64": 220}[platform.machine()]
 child = ctypes.CDLL(None).syscall(nr, 0, 0, 0, 0, 0)
@@ -239,8 +238,8 @@ pid, status = os.waitpid(child, -0x80000000)
 print("report lost", int((pid, status) != (child, 0x300)))'
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a child without a signal: taken"
-unnoticed "$pid" "a child without a signal: it is left to its parent"
-# more than what is read of it before somebody reads the output
+unnoticed "$pid" "a child without a signal: its parent can wait for it"
+# more memory than snap reads before its output is read
 held "the clone is killed" sweep 64
 bare() {
 	[ -d "/proc/$1/fd" ] && [ -z "$(find "/proc/$1/fd" -mindepth 1)" ]
@@ -249,11 +248,11 @@ try "the clone is killed: it had no descriptors" until_true bare "$clone"
 kill -KILL "$clone"
 held_end
 is "$((rc == 1)) $(wc -l <"$tmp/err") $left" "1 1 0" \
-    "the clone is killed: one line, and nothing is left" || diag <"$tmp/err"
+    "the clone is killed: one message, and no clone is left" || diag <"$tmp/err"
 unnoticed "$pid" "the clone is killed: not noticed"
 rm "$tmp/fifo"
 
-# The target is killed meanwhile.
+# The target is killed during a snapshot.
 cp "$targets/sweep" "$tmp/dies"
 away='process [0-9]+ exited|no such process|is a zombie|the process is gone|executable cannot'
 mkfifo "$tmp/fifo"
@@ -275,10 +274,10 @@ for ((i = 0; i < 12; i++)); do
 	fi
 done
 exec 3>&-
-is "$bad" 0 "the target is killed: told so, or a snapshot"
+is "$bad" 0 "the target is killed: a message or a snapshot"
 try "the target is killed: no clone survives" until_true alone "$tmp/dies" 0
 
-# Two at once.
+# Two snapshots of one process at the same time.
 target "$targets/threads"
 bad=0
 for ((i = 0; i < 12; i++)); do
@@ -294,32 +293,32 @@ for ((i = 0; i < 12; i++)); do
 		;;
 	esac
 	for e in "$tmp/err" "$tmp/err2"; do
-		# it may see what the other one makes the target map
+		# it may see memory that the other snap maps in the target
 		[ "$(grep -vc ' could not be read' "$e")" -le 1 ] || {
 			bad=$((bad + 1))
 			diag <"$e"
 		}
 	done
 done
-is "$bad" 0 "two at once: both have it, or one line"
-let_go "$pid" "two at once: let go"
+is "$bad" 0 "two at once: both succeed, or one reports the other"
+let_go "$pid" "two at once: released"
 unnoticed "$pid" "two at once: not noticed"
 
-# Where no clone can be made, it is taken all the same, and that is told.
+# If no clone can be made, snap takes the snapshot and prints a message.
 without() {
-	# a leak checker has no process for itself either, and says so
+	# a leak checker cannot create a process either, and says so
 	is "$(grep -c '^snap: ' "$tmp/err") $((rc <= 1))" "1 1" \
-	    "$1: one line tells" ||
+	    "$1: one message" ||
 	    diag <"$tmp/err"
-	check "$tmp/snap" "$pid" "$1: memory"
-	let_go "$pid" "$1: let go"
+	check "$tmp/snap" "$pid" "$1: memory matches"
+	let_go "$pid" "$1: released"
 	unnoticed "$pid" "$1: not noticed"
 }
 target "$targets/jailed"
 snap -l -o "$tmp/snap" "$pid"
 is "$(($(wc -l <"$tmp/err") <= 1)) $((rc <= 1))" "1 1" \
-    "seccomp, root: taken, or one line" || diag <"$tmp/err"
-check "$tmp/snap" "$pid" "seccomp, root: memory"
+    "seccomp, root: a snapshot, or one message" || diag <"$tmp/err"
+check "$tmp/snap" "$pid" "seccomp, root: memory matches"
 unnoticed "$pid" "seccomp, root: not noticed"
 
 if is_root && mkdir "$tmp/mnt" &&
@@ -334,8 +333,8 @@ if is_root && mkdir "$tmp/mnt" &&
 	rm "$tmp/deleted"
 	TMPDIR=$tmp/mnt snap -l -o "$tmp/snap" $!
 	is "$rc $(wc -l <"$tmp/err")" "0 1" \
-	    "no room for a deleted file: one line tells" || diag <"$tmp/err"
-	try "no room for a deleted file: it is carried" python3 -c 'import sys
+	    "no room for a deleted file: one message" || diag <"$tmp/err"
+	try "no room for a deleted file: it is embedded" python3 -c 'import sys
 snap, want = (open(name, "rb").read() for name in sys.argv[1:])
 sys.exit(any(snap.find(want[i:i + 1024]) < 0 for i in range(0, 65536, 1024)))' \
 	    "$tmp/snap" "$tmp/copy"
@@ -352,7 +351,7 @@ if is_root && mkdir "$group" 2>/dev/null && [ -e "$group/pids.max" ]; then
 	snap -l -o "$tmp/snap" "$pid"
 	without "pids.max"
 else
-	skip "pids.max" "no cgroup of this kind may be made" 4
+	skip "pids.max" "cannot create such a cgroup" 4
 fi
 rmdir "$group" 2>/dev/null
 
@@ -365,7 +364,7 @@ if is_root; then
 	snap -l -o "$tmp/pub/snap" "$pid"
 	mv "$tmp/pub/snap" "$tmp/snap"
 	without "seccomp"
-	# nobody else's processes count
+	# a user without other processes, which would count
 	alone=$((100000 + $$))
 	chown "$alone" "$tmp/pub"
 	as=(prlimit --nproc=0 setpriv --reuid="$alone" --regid=65534
@@ -385,13 +384,13 @@ if is_root; then
 	snap -l -o "$tmp/pub/snap" "$foreign"
 	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out
 snap: nothing to take a snapshot of" \
-	    "another's process"
+	    "another user's process is refused"
 	target "$targets/anon"
 	snap -l -o "$tmp/pub/snap" "$pid"
-	is "$rc $err" "0 " "one's own: taken"
-	check "$tmp/pub/snap" "$pid" "one's own: memory" -o
-	unnoticed "$pid" "one's own: not noticed"
+	is "$rc $err" "0 " "a process of one's own: taken"
+	check "$tmp/pub/snap" "$pid" "a process of one's own: memory matches" -o
+	unnoticed "$pid" "a process of one's own: not noticed"
 else
-	skip "no right, no room" "needs root" 16
+	skip "other users and limits" "needs root" 16
 fi
 finish 143

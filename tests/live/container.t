@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The recipe of snap(7) for a container: one of Podman's, where there is one that
-# runs, and one made by hand.  All of it is taken, and nothing else.
+# The example for a container in snap(7), with one of Podman, if that can run
+# one, and one made by hand.  All its processes are captured, and no others.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 
 if ! is_root; then
-	skip "containers" "only root has some here"
+	skip "containers" "needs root"
 	finish 1
 fi
 app=$targets/nolibc
@@ -33,7 +33,7 @@ leave() {
 }
 trap leave EXIT
 
-# Podman, with storage of its own
+# podman_ ARG ...: run Podman with storage of its own
 podman_() {
 	[ -n "${runtime-}" ] || return 1
 	timeout 60 podman --runtime "$runtime" --root "$tmp/store" \
@@ -41,7 +41,7 @@ podman_() {
 	    --storage-driver vfs "$@"
 }
 
-# takes WHAT ID: the recipe, and what comes of it
+# takes WHAT ID PROGRAM: run the example for container ID, which runs PROGRAM
 takes() {
 	local what=$1 id=$2
 
@@ -54,10 +54,10 @@ takes() {
 	    $1 == "in" { sub("^ *", ""); print }
 	    $1 == "total" { if ($2 != 1) print }')" \
 	    "$3
-in container ${id:0:12}, process 1" "$what: its process, as it sees itself, and no other"
+in container ${id:0:12}, process 1" "$what: only its process, with its inner ID"
 }
 
-# By hand: what makes a container of processes.
+# By hand: a PID namespace, and a cgroup named like Docker's.
 mkdir "$tmp/mnt.group"
 id=$(od -An -tx1 -N32 /dev/urandom | tr -d ' \n')
 group=$tmp/mnt.group/docker-$id.scope
@@ -65,7 +65,7 @@ if { mount -t cgroup2 none "$tmp/mnt.group" ||
     mount -t cgroup -o pids none "$tmp/mnt.group"; } 2>"$tmp/err" &&
     mkdir "$group" 2>"$tmp/err"; then
 	groups+=("$group")
-	# unshare(1) itself is outside: it watches over the container
+	# unshare(1) itself stays outside the container
 	target unshare -pf --kill-child sh -c \
 	    'echo 0 >"$0/cgroup.procs" && exec "$1"' "$group" "$app"
 	takes "by hand" "$id" nolibc
@@ -74,7 +74,7 @@ else
 	skip "by hand" "$(cat "$tmp/err")" 3
 fi
 
-# Podman's: a root directory with one program in it.
+# Podman: the root directory has one program.
 mkdir "$tmp/root"
 cp "$app" "$tmp/root/web"
 for runtime in crun runc; do

@@ -3,9 +3,9 @@
 
 usage: core.py SNAPSHOT PID CORE
 
-Wherever both have a page it must be the same; what only the core has must
-be listed as missing, or be zero: never touched. Prints what is wrong and
-exits 1, or the number of pages that are the same.
+Pages that both have must be equal.  Pages that only the core has must be listed
+as missing, or be zero because they were never touched.  Prints errors and exits
+1, or prints the number of equal pages.
 """
 
 import os
@@ -41,7 +41,7 @@ class Comparison:
         self.same = 0
 
     def span(self, addr, want):
-        """Compare some pages at once; where they differ, each half."""
+        """Compare a range of pages; if it differs, compare each half."""
         end = addr + len(want)
         if want == bytes(len(want)) and not any(
                 first < end and addr < last for first, last in self.there):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ELF cores of the kernel's and of gcore(1), as a snapshot and as a core
-# again: the memory is the same, and gdb says the same about both.
+# ELF cores of the kernel and of gcore(1) become snapshots, and cores again: the
+# memory is the same, and gdb prints the same for both cores.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -23,40 +23,40 @@ gdb_says() {
 	    grep -v '^warning: Unexpected size of section .\.reg-xstate'
 }
 
-# round WHAT PROGRAM CORE PID
+# round WHAT PROGRAM CORE PID: make a snapshot of CORE, and a core of that
 round() {
 	local rc=0
 
 	timeout 60 "$BUILD/snapcore" -r "$3" >"$tmp/snap" 2>"$tmp/err" || rc=$?
 	is "$rc $(cat "$tmp/err")" '0 ' "$1: becomes a snapshot"
 	is "$("$BUILD/snapls" -l "$3")" "$("$BUILD/snapls" -l "$tmp/snap")" \
-	    "$1: snapls counts in it what it counts in the snapshot"
-	try "$1: with the same memory" python3 "$tests/live/core.py" \
+	    "$1: snapls -l prints the same for the snapshot"
+	try "$1: the memory is equal" python3 "$tests/live/core.py" \
 	    "$tmp/snap" "$4" "$3"
-	try "$1: which becomes a core" timeout 60 "$BUILD/snapcore" -p "$4" \
+	try "$1: becomes a core again" timeout 60 "$BUILD/snapcore" -p "$4" \
 	    -o "$tmp/again" "$tmp/snap"
 	gdb_says "$2" "$3" >"$tmp/said"
 	gdb_says "$2" "$tmp/again" >"$tmp/says"
-	# gdb 16 reads its own core by the description that it has put there
-	# (NT_GDB_TDESC); where AVX-512 state lies elsewhere than it believes
-	# (AMD's processors), it then finds too little of it
+	# gdb 16 reads its own core with the target description in it
+	# (NT_GDB_TDESC).  On AMD's processors the AVX-512 state has another
+	# offset than gdb expects, and gdb finds the section too small
 	if grep -q 'reg-xstate.*too small' "$tmp/said"; then
 		sed -i -E '/^([xyz]mm|k)[0-9]/d;/reg-xstate/d' "$tmp/said" \
 		    "$tmp/says"
 	fi
-	try "$1: of which gdb says the same" diff "$tmp/said" "$tmp/says"
-	try "$1: gdb says something" grep -q '^#0 ' "$tmp/says"
+	try "$1: gdb prints the same for both" diff "$tmp/said" "$tmp/says"
+	try "$1: gdb prints a backtrace" grep -q '^#0 ' "$tmp/says"
 	rm -f "$tmp/again"
 }
 
-# small stacks, for time goes with the size of the core
+# small stacks: the time grows with the size of the core
 as=(prlimit --stack=262144:)
 target "$targets/threads"
 as=(env)
 gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
 round gcore "$targets/threads" "$tmp/core.$pid" "$pid"
 is "$(timeout 60 "$BUILD/snapcore" -r - <"$tmp/core.$pid" | cmp - "$tmp/snap")" \
-    '' 'gcore: the same by way of standard input'
+    '' 'gcore: the same from standard input'
 rm -f "$tmp/core.$pid"
 kill "$pid"	# its threads are busy
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cores that the kernel sends to a socket (Linux 6.16), which snapcrash serves.
+# snapcrash serves a socket to which the kernel sends cores (Linux 6.16).
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -13,7 +13,8 @@ config "socket $socket" "readable-by user"
 if ! grep -qx socket "$proc/core_modes" 2>/dev/null; then
 	crash -s install
 	is "$rc $err" "1 snapcrash: -s requires Linux 6.16 or newer \
-(without -s, the kernel runs snapcrash for each crash)" "this kernel cannot"
+(without -s, the kernel runs snapcrash for each crash)" \
+	    "refused on an older kernel"
 	finish 1
 	exit 0
 fi
@@ -21,26 +22,26 @@ fi
 crash -s install
 is "$rc $err" "1 snapcrash: no process is listening on $socket yet: start snapcrash serve now and at each boot
 snapcrash: $proc/core_pattern: the kernel accepts a socket only from the initial mount namespace (run this there)" \
-    "not from another mount namespace"
+    "refused in another mount namespace"
 cp "$proc/core_pattern" "$tmp/pattern"
 crash -s install
 is "$rc $err" "0 snapcrash: no process is listening on $socket yet: start snapcrash serve \
-now and at each boot" "installed, and nobody serves"
+now and at each boot" "installed, with a warning"
 pattern=$(cat "$tmp/pattern")
-is "$pattern" "@@$socket" "the kernel is to send cores there"
-try "after the next boot, too" grep -qxF "kernel.core_pattern=$pattern" \
+is "$pattern" "@@$socket" "core_pattern names the socket"
+try "also after a reboot" grep -qxF "kernel.core_pattern=$pattern" \
     "$tmp/sysctl/50-snapcrash.conf"
 crash status
 is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, but \
-no process is listening: start snapcrash serve" "it says so"
+no process is listening: start snapcrash serve" "status: nobody listens"
 if [ -d /etc/systemd/system ] && command -v systemd-analyze >/dev/null; then
-	# it looks for what the machine lacks, too: only what is said of these
+	# it checks other units as well: keep only messages about ours
 	systemd-analyze verify "$tmp/units/snapcrash.socket" 2>&1 |
 	    grep -F "$tmp/units" >"$tmp/out"
 	is "$(cd "$tmp/units" && echo ./*) $(cat "$tmp/out")" \
-	    "./snapcrash.service ./snapcrash.socket " "units of systemd"
+	    "./snapcrash.service ./snapcrash.socket " "systemd takes the units"
 else
-	skip "units of systemd" "no systemd"
+	skip "systemd takes the units" "no systemd"
 fi
 
 echo "$pattern" >"$proc/core_pattern" 2>/dev/null || {
@@ -48,7 +49,7 @@ echo "$pattern" >"$proc/core_pattern" 2>/dev/null || {
 	cat "$tmp/pattern" >"$proc/core_pattern"
 }
 
-# serves COMMAND ...: it serves: $server
+# serves COMMAND ...: start a server, $server, and wait for its socket
 serves() {
 	"$@" >"$tmp/log" 2>&1 3>&- &
 	server=$!
@@ -65,28 +66,29 @@ listens() {
 }
 until_true listens
 is "$rc $(head -1 "$tmp/out")" "0 cores are handled by snapcrash: at most 4 at once, \
-16 waiting" "it serves"
-is "$(stat -c %a "$socket")" 600 "nobody but root may connect"
+16 waiting" "status: it listens"
+is "$(stat -c %a "$socket")" 600 "only root may connect"
 timeout 20 "$BUILD/snapcrash" -c "$conf" serve >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
-    "1 snapcrash: $socket: another process is already listening there" "it does so once"
+    "1 snapcrash: $socket: another process is already listening there" \
+    "a second server is refused"
 
 falls "$targets/fall" overflow 3
 "$BUILD/snapls" -cno PID,THREADS "$store/$id" >"$tmp/out" 2>&1
 is "$? $(awk '{ print $1, $2 }' "$tmp/out")" "0 $pid 4" \
-    "what crashes is taken"
+    "a crash is captured"
 crash list
 is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \
-    "$pid root SEGV fall $id" "with its signal"
+    "$pid root SEGV fall $id" "list shows its signal"
 told() {
 	grep -q "process $pid (fall) of user 0 crashed: SIGSEGV \
 (Segmentation fault) in deeper+[^ ]* < deeper+.*: $store/$id\$" "$tmp/log"
 }
 if [ -x "$BUILD/snapstack" ]; then
 	until_true told
-	try "the log tells where" told
+	try "the log shows the stack" told
 else
-	skip "the log tells where" "no snapstack"
+	skip "the log shows the stack" "no snapstack"
 fi
 
 target unshare -pf "$targets/fall" segv 3
@@ -95,17 +97,17 @@ wait "$pid" 2>/dev/null
 until_true taken fall 2
 crash list fall
 is "$(awk '$8 == "fall" { n++ } END { print n, $5 }' "$tmp/out")" "2 SEGV" \
-    "of another PID namespace, too"
+    "a crash in another PID namespace is captured"
 
 falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
 if has_acls; then
 	until_true readable
-	try "who crashed may read it" readable
+	try "its user may read a crash" readable
 else
-	skip "who crashed may read it" "this file system has no ACLs"
+	skip "its user may read a crash" "this file system has no ACLs"
 fi
 
-# who connects himself is not believed
+# connect without dumping core
 python3 - "$socket" <<'END'
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -120,19 +122,19 @@ refused() {
 	grep -q "connected, but is not dumping core" "$tmp/log"
 }
 until_true refused
-try "who does not dump core is refused" refused
+try "a process that does not dump core is refused" refused
 
-# Linux 6.16 has only this, which later ones have, too
+# the only protocol of Linux 6.16; later kernels have it as well
 echo "@$socket" >"$proc/core_pattern"
 falls "$targets/fall" segv 300
 is "$("$BUILD/snapls" -no THREADS -p fall "$store/$id" | tr -d ' ')" 301 \
-    "cores that are sent unasked"
+    "cores that are sent without a request are captured"
 cat "$tmp/pattern" >"$proc/core_pattern"
 
 ends
-is "$? $(find "$socket" 2>/dev/null)" "0 " "it ends"
+is "$? $(find "$socket" 2>/dev/null)" "0 " "SIGTERM ends the server"
 
-# who reads what strangers made is a user of his own, where there is one
+# programs that read snapshots run as the user snapcrash, if it exists
 mkdir "$tmp/own"
 cp "$BUILD"/snap* "$tmp/own"
 for p in snapcat snapstack; do
@@ -160,12 +162,13 @@ said() {
 	    "$tmp/log"
 }
 until_true said
-try "as a user of its own: taken, and told of" said
+try "user snapcrash: the crash is captured and logged" said
 is "$(tr -s '[:blank:]' ' ' <"$tmp/who" | sort -u)" "CapEff: 0000000000000000
-Uid: 65531 65531 65531 65531" "as a user of its own: all who read it"
+Uid: 65531 65531 65531 65531" \
+    "user snapcrash: all readers run as this user"
 ends
 
-# what snapcrash itself runs is not taken when it crashes
+# a crash of a program that snapcrash runs is not captured
 mkdir "$tmp/crashing"
 cp "$BUILD/snapcrash" "$tmp/crashing"
 cat >"$tmp/crashing/snap" <<'END'
@@ -187,13 +190,14 @@ ours() {
 until_true ours
 is "$(grep -c "it is a process of snapcrash itself" "$tmp/log") $(
     find "$store" -name '*.snap.gz' | wc -l)" "1 $n" \
-    "what snapcrash runs is not taken when it crashes" || diag <"$tmp/log"
-# nor it
+    "a crash of a program of snapcrash is not captured" || diag <"$tmp/log"
+# a crash of snapcrash is not captured
 kill -SEGV "$server"
 wait "$server" 2>/dev/null
-is "$? $(find "$store" -name 'snapcrash.*')" "139 " "nor is it"
+is "$? $(find "$store" -name 'snapcrash.*')" "139 " \
+    "a crash of snapcrash is not captured"
 
-# a socket that was left behind, and one that is given
+# the socket was left behind, or systemd passes it
 if command -v systemd-socket-activate >/dev/null; then
 	rm "$socket"
 	serves systemd-socket-activate -l "$socket" "$BUILD/snapcrash" \
@@ -203,10 +207,10 @@ else
 	until_true listens
 fi
 falls "$targets/fall" segv 0
-try "a socket of systemd's" "$BUILD/snapls" -c "$store/$id"
+try "an old socket or systemd's is served" "$BUILD/snapls" -c "$store/$id"
 ends
 
-# to a systemd that runs, which has started what serves
+# systemd runs, and has started the server
 mkdir -p "$tmp/run/systemd/system" "$tmp/fake"
 cat >"$tmp/fake/systemctl" <<END
 #!/bin/sh
@@ -215,14 +219,14 @@ END
 chmod 755 "$tmp/fake/systemctl"
 PATH=$tmp/fake:$PATH crash remove
 is "$rc $err $(cat "$tmp/pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
-    "0  $was $waslimit " "removed: all is as before"
+    "0  $was $waslimit " "removed: the old settings are back"
 is "$(find "$tmp/sysctl" "$tmp/lib" "$tmp/units" -type f)" "" "no file is left"
 if [ -d /etc/systemd/system ]; then
 	is "$(cat "$tmp/asked")" "disable --now snapcrash.socket
 stop snapcrash.service
-daemon-reload --quiet" "systemd is asked to end all of it"
+daemon-reload --quiet" "systemd is told to stop socket and server"
 else
-	skip "systemd is asked" "no systemd"
+	skip "systemd is told to stop socket and server" "no systemd"
 fi
 put_back
 finish 25

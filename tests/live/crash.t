@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A process that dumps core is taken as it fell, by the program that the kernel
-# runs (core(5)): gdb says the same of the snapshot as of the kernel's own core
-# of the same crash, and its relatives are taken live beside it.
+# snap --core, which the kernel runs (core(5)), captures a process that dumps
+# core. gdb prints the same for the snapshot as for the kernel's core of the
+# same crash.  Other processes are captured live in the same snapshot.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -10,8 +10,8 @@
 
 handler_begin
 
-# The handler: of processes of ours, it keeps the kernel's own core, and takes
-# the process, which stays as it is until nobody reads from the pipe any more.
+# The handler: it saves the kernel's core of a target, and captures the target,
+# which exists until the pipe has no reader.
 cat >"$tmp/handler" <<END
 #!/bin/bash
 PATH=$PATH
@@ -36,7 +36,7 @@ gdb_says() {
 	    grep -vE '^warning: (Unexpected size of s|S)ection .\.reg-xstate'
 }
 
-# falls WHAT COMMAND ...: a target, which is taken, and dumped by the kernel, too
+# falls WHAT COMMAND ...: crash a target: its snapshot, and the kernel's core
 falls() {
 	rm -f "$tmp/rc" "$tmp/snap" "$tmp/kernel.core"
 	target "${@:2}"
@@ -47,7 +47,7 @@ falls() {
 	pid=$("$BUILD/snapls" -no PID -p fall "$tmp/snap" | tr -d ' ')
 }
 
-# compared KIND SIGNAL: with the kernel's core
+# compared KIND SIGNAL: compare the snapshot with the kernel's core
 compared() {
 	"$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$tmp/snap"
 	try "$1: the memory is that of the kernel's core" \
@@ -58,10 +58,10 @@ compared() {
 	fi
 	gdb_says "$tmp/kernel.core" >"$tmp/kernel.says"
 	gdb_says "$tmp/core" >"$tmp/snap.says"
-	try "$1: gdb says of it what it says of the kernel's core" \
+	try "$1: gdb prints the same as for the kernel's core" \
 	    diff "$tmp/kernel.says" "$tmp/snap.says"
 	grep -q "si_signo = $2," "$tmp/snap.says"
-	ok $? "$1: it tells signal $2"
+	ok $? "$1: gdb prints signal $2"
 }
 
 for kind in segv:11 abort:6 overflow:11 seccomp:31; do
@@ -71,33 +71,35 @@ done
 falls "300 threads" "$targets/fall" segv 300
 compared "300 threads" 11
 is "$("$BUILD/snapls" -no THREADS "$tmp/snap" | tr -d ' ')" 301 \
-    "300 threads: all are there"
+    "300 threads: all are in the snapshot"
 
-# its threads have other numbers there, which its core tells
+# its thread IDs in the namespace are those in its core
 falls "PID namespace" unshare -pf "$targets/fall" segv 3
 compared "PID namespace" 11
 
-# who is alive beside it stands still for a moment, and notices nothing
+# a live process is stopped for a moment, and notices nothing
 target "$targets/compute"
 other=$pid
 echo "$other" >"$tmp/others"
-falls "another" "$targets/fall" segv 3
+falls "with a live process" "$targets/fall" segv 3
 fell=$pid
-compared "another" 11
-try "another: is in it, too" "$BUILD/snapcore" -p "$other" -o "$tmp/core" \
+compared "with a live process" 11
+try "with a live process: it is in the snapshot" \
+    "$BUILD/snapcore" -p "$other" -o "$tmp/core" \
     "$tmp/snap"
-unnoticed "$other" "another: not noticed"
+unnoticed "$other" "with a live process: not noticed"
 pid=$fell
 : >"$tmp/others"
 
-# it cannot be restored, nor taken so while it is well
+# it cannot be restored; a process that does not crash is refused
 "$BUILD/snapload" -p "$pid" -D "$tmp/images" "$tmp/snap" >"$tmp/out" 2>&1
 grep -q "it dumps core" "$tmp/out"
 ok $? "restoring it is refused" || diag <"$tmp/out"
 target "$targets/fall" segv 0
 snap --core -o "$tmp/snap" "$pid" <"$tmp/kernel.core"
-is "$rc $err" "1 snap: process N is not dumping core" "one that does not"
+is "$rc $err" "1 snap: process N is not dumping core" \
+    "one that does not crash is refused"
 snap --core -d "$pid" </dev/null
-is "$rc" 2 "--core with -d"
-is "$(states "$pid" | tr -d ' ')" 0S "one that does not: goes on"
+is "$rc" 2 "--core with -d is refused"
+is "$(states "$pid" | tr -d ' ')" 0S "one that does not crash goes on"
 finish 35

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Several crashes at once: so many are taken as may be, others wait or are
-# counted, and together they keep the limits of the directory.
+# Several crashes at once: at-once of them are captured, waiting more wait, and
+# others are counted.  Together they keep the limits of the directory.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -13,14 +13,14 @@ config "at-once 2" "waiting 1"
 crash install
 is "$rc $err" "0 " "installed"
 falls "$targets/fall" segv 0
-try "one is taken" "$BUILD/snapls" -c "$store/$id"
+try "a crash is captured" "$BUILD/snapls" -c "$store/$id"
 
 ends() {
 	kill -KILL "$1"
 	wait "$1" 2>/dev/null
 }
 
-# two processes are held
+# occupy both places
 until_true none_runs
 as_worker "$store/.taking.0"
 first=$worker
@@ -33,59 +33,60 @@ target "$targets/fall" segv 0
 waits=$pid
 printf f >&"${ask_fd[$pid]}"
 until_true is_held "$store/.waiting.0"
-ok $? "one more waits"
+ok $? "the next crash waits"
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true handlers 1
 is "$(find "$store" -name "fall.$pid.*")" "" \
-    "another one is gone, without a snapshot"
+    "one more is dropped without a snapshot"
 crash status
 is "$(sed -n 3p "$tmp/out")" \
-    "1 crash was dropped without a snapshot: too many at once" "and is counted"
+    "1 crash was dropped without a snapshot: too many at once" "it is counted"
 is "$(sed -n 's/^CoreDumping:[[:blank:]]*//p' "/proc/$waits/status")" 1 \
-    "who waits is still there"
+    "the waiting process still dumps core"
 ends "$first"
 wait "$waits" 2>/dev/null
 until_true taken "fall.$waits" 1
-ok $? "and is taken when there is a place"
+ok $? "it is captured when a place is free"
 ends "$second"
 until_true none_runs
 
-# of two that are written at once, the second has what the first leaves
+# a crash has only the room that others leave which are being written
 config "keep-bytes 40M"
 rm "$store"/*.snap.gz
 falls "$targets/fall" segv 0
 crash -j info
 lacks='import json, sys
 print(json.load(sys.stdin)["lacks"])'
-is "$(python3 -c "$lacks" <"$tmp/out")" None "there is room for one"
+is "$(python3 -c "$lacks" <"$tmp/out")" None "one crash: all of it"
 until_true none_runs
 as_worker "$store/.place.0"
 echo "$((37 << 20)) 0" >"$store/.place.0"
 falls "$targets/fall" segv 0
 crash -j info "$pid"
 is "$(python3 -c "$lacks" <"$tmp/out")" "memory was left out" \
-    "another is at work: for less"
+    "another one is being written: less of it"
 echo "$((40 << 20)) 0" >"$store/.place.0"
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true none_runs
-is "$(find "$store" -name "fall.$pid.*")" "" "or for none"
+is "$(find "$store" -name "fall.$pid.*")" "" \
+    "another one needs all room: nothing of it"
 ends "$worker"
 falls "$targets/fall" segv 0
 crash -j info "$pid"
-is "$(python3 -c "$lacks" <"$tmp/out")" None "it was killed: for all again"
+is "$(python3 -c "$lacks" <"$tmp/out")" None "the other was killed: all again"
 
 # many at once
 config "at-once 2" "waiting 40" "keep-count 5"
 crash install
 fall_at_once 20
 crash status
-is "$(wc -l <"$tmp/out")" 2 "many at once: none is let go without"
+is "$(wc -l <"$tmp/out")" 2 "many at once: none is dropped"
 is "$(find "$store" -name '*.snap.gz' | wc -l)" 5 \
-    "many at once: as many are kept as may be"
+    "many at once: keep-count are kept"
 n=0
 for f in "$store"/*.snap.gz; do
 	whole "${f##*/}" && n=$((n + 1))

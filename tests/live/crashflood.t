@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A hundred crashes at one moment: each is taken where all may wait, as many as
-# may be where not, and nothing is left of those who took them.
+# A hundred crashes at one moment.  If all may wait, each is captured; if not,
+# some are captured and the others counted.  Nothing else is left.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -10,7 +10,7 @@
 handler_begin
 snapcrash_begin
 
-# flood: a hundred processes crash: their numbers are in $pids
+# flood: crash a hundred processes; their IDs are in $pids
 flood() {
 	local i
 
@@ -19,7 +19,7 @@ flood() {
 		sleep 1000 3>&- &
 		pids+=($!)
 	done
-	# none is still the shell that was forked for it
+	# wait until each one executes sleep(1)
 	until_true begun
 	kill -SEGV "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null
@@ -32,11 +32,11 @@ begun() {
 		read -r p <"/proc/$p/comm" && [ "$p" = sleep ] || return
 	done
 }
-# the numbers of those whose snapshots are there
+# numbers: print the process IDs of the snapshots
 numbers() {
 	find "$store" -name 'sleep.*.snap.gz' | sed 's/.*sleep\.\([0-9]*\)\..*/\1/'
 }
-# how many of them are whole
+# whole: print how many snapshots are complete
 whole() {
 	local f n=0
 
@@ -45,7 +45,7 @@ whole() {
 	done
 	echo "$n"
 }
-# what else lies in the directory, but for files that are locks
+# left: print the other files in the directory, except for locks
 left() {
 	find "$store" -mindepth 1 ! -name '*.snap.gz' ! -name '.place.*' \
 	    ! -name '.taking.*' ! -name '.waiting.*' ! -name .lock \
@@ -57,10 +57,10 @@ crash install
 is "$rc $err" "0 " "installed"
 flood
 is "$(numbers | sort -n)" "$(printf '%s\n' "${pids[@]}" | sort -n)" \
-    "there is room for all to wait: each is taken, once"
-is "$(whole) $(left)" "100 " "they are whole, and nothing else is left"
+    "all may wait: each is captured once"
+is "$(whole) $(left)" "100 " "all may wait: all whole, nothing else left"
 crash status
-is "$(wc -l <"$tmp/out")" 2 "none was let go without"
+is "$(wc -l <"$tmp/out")" 2 "all may wait: none is dropped"
 
 rm "$store"/*.snap.gz
 config "at-once 2" "waiting 8" "keep-count 1000"
@@ -69,9 +69,9 @@ flood
 crash status
 n=$(sed -n '3s/ .*//p' "$tmp/out")
 taken=$(numbers | wc -l)
-is "$(whole) $(left)" "$taken " "not all may wait: those that are taken are whole"
+is "$(whole) $(left)" "$taken " "not all may wait: the snapshots are whole"
 ok $((taken < 10 || n < 1 || n + taken > 100)) \
-    "as many are taken as may be, and others counted" ||
+    "not all may wait: some are captured, others counted" ||
     echo "$taken, $n" | diag
 crash remove
 is "$rc $err" "0 " "removed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A hook of snapcrash that hangs is in the way of no later crash: these are
-# taken, and as many hooks run and wait as may.
+# A hook of snapcrash that hangs does not hinder later crashes: they are
+# captured.  At most at-once hooks run, and waiting hooks wait.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -20,7 +20,7 @@ chmod 755 "$tmp/hook"
 began() {
 	[ "$(wc -l <"$tmp/began")" -eq "$1" ]
 }
-# handlers N: the others that the kernel has started have ended
+# handlers N: N handlers run, and the others have ended
 handlers() {
 	[ "$(pgrep -cf "snapcrash -c$conf take")" -eq "$1" ]
 }
@@ -43,18 +43,18 @@ got=0
 for id in "${ids[@]}"; do
 	"$BUILD/snapls" -c "$store/$id" >"$tmp/try" 2>&1 || got=1
 done
-is "$got ${#ids[@]}" "0 4" "all that crash are taken while the first hook hangs"
-is "$(cat "$tmp/began")" "$store/${ids[0]}" "one hook runs at once"
+is "$got ${#ids[@]}" "0 4" "all crashes are captured while the first hook hangs"
+is "$(cat "$tmp/began")" "$store/${ids[0]}" "one hook runs"
 ends
 until_true began 2
-is "$(tail -1 "$tmp/began")" "$store/${ids[1]}" "another waited for it"
+is "$(tail -1 "$tmp/began")" "$store/${ids[1]}" "another one waited for it"
 ends
 until_true none_runs
-is "$(wc -l <"$tmp/began")" 2 "those for which there was no place did not run"
+is "$(wc -l <"$tmp/began")" 2 "hooks without a place did not run"
 falls "$targets/fall" segv 0
 until_true began 3
 ends
 until_true none_runs
-is "$(tail -1 "$tmp/began")" "$store/$id" "then hooks run as before"
+is "$(tail -1 "$tmp/began")" "$store/$id" "later hooks run as before"
 rm -rf "$store"
 finish 5

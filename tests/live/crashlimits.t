@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which crashes snapcrash removes for a new one: those of the user who has most.
+# To make room, snapcrash removes crashes of the user who has the most.
 # beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -11,7 +11,7 @@ snapcrash_begin
 config "keep-count 4"
 handle
 now=$(date +%s)
-# kept: which are left, without what is the same in all
+# kept: print the crashes that are left, without their suffix
 kept() {
 	find "$store" -name '*.snap.gz' -printf '%f\n' | sed 's/\.snap\.gz//' |
 	    sort | tr '\n' ' '
@@ -28,29 +28,30 @@ root.1.$((now - 100)).0 " "four crashes of one user remove none of another's"
 falls "$targets/fall" segv 0
 is "$(kept | sed 's/fall\.[^ ]*\.65534/nobody/g; s/fall\.[^ ]*\.0 /fall /' |
     tr ' ' '\n' | sort -r | tr '\n' ' ')" \
-    "root.1.$((now - 100)).0 nobody nobody fall " "of the user who has most, one goes"
+    "root.1.$((now - 100)).0 nobody nobody fall " \
+    "the user with the most loses one"
 rm "$store"/*.snap.gz
 
-# by bytes: what comes takes some 10 MiB
+# by bytes: a new crash takes some 10 MiB
 config "keep-bytes 40M"
 head -c 4M /dev/urandom >"$store/root.1.$((now - 100)).0.snap.gz"
 head -c 15M /dev/urandom >"$store/other.2.$((now - 90)).65534.snap.gz"
 head -c 15M /dev/urandom >"$store/other.3.$((now - 80)).65534.snap.gz"
 falls "$targets/fall" segv 0
 is "$(kept | sed 's/fall\.[^ ]*/fall/')" "fall other.3.$((now -
-    80)).65534 root.1.$((now - 100)).0 " "nor do bytes"
+    80)).65534 root.1.$((now - 100)).0 " "by bytes: the same"
 rm "$store"/*.snap.gz
 
-# one of a name that has no user is as that of one more
+# crashes without a user in their name count as those of one more user
 config "keep-count 2"
 echo 1 >"$store/old.1.$((now - 100)).snap.gz"
 echo 1 >"$store/old.2.$((now - 90)).snap.gz"
 falls "$targets/fall" segv 0
 is "$(kept | sed 's/fall\.[^ ]*/fall/')" "fall old.2.$((now - 90)) " \
-    "of names that have no user the oldest goes"
+    "the oldest one without a user in its name is removed"
 rm "$store"/*.snap.gz
 
-# who has many users in a user namespace
+# a user may have many user IDs in a user namespace
 config
 if unshare -U true 2>/dev/null; then
 	cat >"$tmp/within" <<'END'
@@ -80,7 +81,7 @@ END
 	is "${id##*.}${id#fall.*.*.}" "gz65534.snap.gz" \
 	    "a crash in a user namespace counts for its owner"
 else
-	skip "a user namespace" "there are none"
+	skip "a crash in a user namespace" "cannot create one"
 fi
 rm -rf "$store"
 finish 5

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# snapcrash: which crashes are meant, by number, name, program and time.
+# snapcrash selects crashes by number, name, program and time.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -9,7 +9,7 @@
 handler_begin
 snapcrash_begin
 config
-# files: what list shows, without the suffix
+# files: print the names that list printed, without the suffix
 files() {
 	awk 'NR > 1 { sub(/.snap.gz$/, "", $9); printf "%s ", $9 }' "$tmp/out"
 }
@@ -23,7 +23,7 @@ wait "$pid" 2>/dev/null
 until_true taken
 put_back
 
-# it once more, at other times, under other names; nothing else
+# keep only copies of this crash, at other times and under other names
 now=$(date +%s)
 hours=$((now - 2 * 3600 - 60))
 days=$((now - 3 * 86400))
@@ -36,25 +36,25 @@ day=$(date -d "@$days" +%F)
 
 crash list
 is "$rc $(files)" "0 other.12.$days fall.11.$hours fall.$pid.$now " \
-    "by the time of the crash"
+    "list sorts by the time of the crash"
 crash -r list
 is "$rc $(files)" "0 fall.$pid.$now fall.11.$hours other.12.$days " \
-    "the newest first"
+    "list -r: the newest first"
 crash -1 list
-is "$rc $(files)" "0 fall.$pid.$now " "the last one"
+is "$rc $(files)" "0 fall.$pid.$now " "list -1: the last one"
 crash -n 2 list
-is "$rc $(files)" "0 fall.11.$hours fall.$pid.$now " "two of them"
+is "$rc $(files)" "0 fall.11.$hours fall.$pid.$now " "list -n 2: the last two"
 crash list fall 12
 is "$rc $(files)" "0 other.12.$days fall.11.$hours fall.$pid.$now " \
-    "by name and number"
+    "list by name and number"
 crash list fall
-is "$rc $(files)" "0 fall.11.$hours fall.$pid.$now " "all of a name"
+is "$rc $(files)" "0 fall.11.$hours fall.$pid.$now " "list by name"
 crash list "$targets/fall"
 is "$rc $(files)" "0 other.12.$days fall.11.$hours fall.$pid.$now " \
-    "all of a program"
+    "list by program"
 crash list "$targets/fail"
 is "$rc $err" "1 snapcrash: $targets/fail: no such crash; see snapcrash list" \
-    "none"
+    "an unknown program is an error"
 got=
 for t in "--since -2h" "--since @$hours" "-U -1d" "-S 2001-01-01 -U $day"; do
 	# shellcheck disable=SC2086 # words
@@ -62,37 +62,37 @@ for t in "--since -2h" "--since @$hours" "-U -1d" "-S 2001-01-01 -U $day"; do
 	got="$got$rc $(files)| "
 done
 is "$got" "0 fall.$pid.$now | 0 fall.11.$hours fall.$pid.$now | \
-0 other.12.$days | 0 | " "of a time"
+0 other.12.$days | 0 | " "list by time"
 crash -S '3h ago' -U '1h ago' list
-is "$rc $(files)" "0 fall.11.$hours " "between two times"
+is "$rc $(files)" "0 fall.11.$hours " "list between two times"
 crash -U "$(date -d "@$hours" '+%F %T')" -j info
 is "$rc $(python3 -c 'import json, sys
 print(json.load(sys.stdin)["id"])' <"$tmp/out")" "0 fall.11.$hours.snap.gz" \
-    "the last one until then"
+    "info -U: the last one until then"
 crash -S tomorrow list
-is "$rc $err" "2 snapcrash: -S tomorrow: not a valid time" "no time"
+is "$rc $err" "2 snapcrash: -S tomorrow: not a valid time" "a bad time fails"
 crash -n 0 list
-is "$rc $err" "2 snapcrash: -n 0: the number is too small" "no number"
+is "$rc $err" "2 snapcrash: -n 0: the number is too small" "-n 0 is refused"
 crash -j info "$targets/fall"
 is "$rc $(python3 -c 'import json, sys
 print(json.load(sys.stdin)["id"])' <"$tmp/out")" \
-    "0 fall.$pid.$now.snap.gz" "the last one of a program"
+    "0 fall.$pid.$now.snap.gz" "info: the last one of a program"
 
 crash dump 11
-is "$rc $err" "0 " "one is written"
+is "$rc $err" "0 " "dump writes a crash"
 cp "$tmp/out" "$tmp/dumped"
-try "it is whole" "$BUILD/snapls" -c "$tmp/dumped"
+try "the dump is whole" "$BUILD/snapls" -c "$tmp/dumped"
 crash -o "$tmp/file" dump 11
-is "$rc $err $(stat -c %a "$tmp/file")" "0  600" "to a file"
-try "it is the same" cmp "$tmp/file" "$tmp/dumped"
+is "$rc $err $(stat -c %a "$tmp/file")" "0  600" "dump -o writes a private file"
+try "dump -o writes the same" cmp "$tmp/file" "$tmp/dumped"
 "$BUILD/snapls" "$tmp/one" >"$tmp/want"
 is "$("$BUILD/snapls" "$tmp/file")" "$(cat "$tmp/want")" \
-    "and has what the crash has"
+    "the dump contains what the crash contains"
 crash -U -1d rm fall
 is "$rc $err" "1 snapcrash: fall: no such crash; see snapcrash list" \
-    "none of that time is removed"
+    "rm: no crash of that time"
 crash -U -1h rm fall
 is "$rc $(find "$store" -name 'fall.*')" "0 $store/fall.$pid.$now.snap.gz" \
-    "one of that time is"
+    "rm removes a crash of that time"
 rm -rf "$store"
 finish 21

@@ -27,9 +27,9 @@ if kubectl kustomize --help >/dev/null 2>&1; then
 	    >"$tmp/mine/values.yaml"
 	kubectl kustomize "$tmp/mine" >"$tmp/made" 2>"$tmp/err"
 	is "$? $(grep -cE 'store: store:mine|image: REGISTRY/snapcrash$' \
-	    "$tmp/made") $(cat "$tmp/err")" "0 2 " "values in other files"
+	    "$tmp/made") $(cat "$tmp/err")" "0 2 " "kustomize replaces values"
 else
-	skip "values in other files" "no kubectl"
+	skip "kustomize replaces values" "no kubectl"
 fi
 case $BUILD in
 *asan | *cover) lacks="objects need shared libraries" ;;
@@ -48,18 +48,18 @@ fi
 handler_begin
 snapcrash_begin
 
-# value KEY: a text of the ConfigMap
+# value KEY: print a text of the ConfigMap
 value() {
 	awk -v "key=  $1: |" '$0 == key { on = 1; next }
 	    on && /^(    |$)/ { print substr($0, 5); next } { on = 0 }' "$yaml"
 }
-# b WORD ...: buildah, with its files here
+# b WORD ...: run buildah with its files in $tmp
 b() {
 	buildah --root "$tmp/images" --runroot "$tmp/running" \
 	    --storage-driver vfs "$@"
 }
 
-try "the image is made" env -u MAKEFLAGS make -s -C "$tests/.." image \
+try "the image is built" env -u MAKEFLAGS make -s -C "$tests/.." image \
     O="$BUILD" IMAGE=snapcrash:test
 root=$(b mount "$(b from -q "oci-archive:$BUILD/snapcrash-image.tar")")
 mkdir -p "$root/host" "$root/dev" "$root/etc/snapcrash"
@@ -72,8 +72,8 @@ value ship >"$tmp/ship"
 is "$(grep -c . "$root/etc/snapcrash/node" "$tmp/ship" | grep -c ':0$')" 0 \
     "the scripts are in the ConfigMap"
 
-# the container "node", which sees the node's files; it writes the programs
-# and what is below /var/lib and /etc/sysctl.d elsewhere
+# the container "node" sees the node's files, but has directories of its own for
+# programs, /var/lib and /etc/sysctl.d
 # shellcheck disable=SC2016 # for the other shell
 DIR=$tmp/opt unshare -m sh -c 'mount --bind "$1/lib" /var/lib &&
     mount --bind "$1/sysctl" /etc/sysctl.d && mount --rbind / "$0/host" &&
@@ -112,10 +112,10 @@ if command -v rclone >/dev/null; then
 	ship=$!
 	until_true cmp -s "$store/$id" "$tmp/remote/n1/$id"
 	cmp "$store/$id" "$tmp/remote/n1/$id"
-	ok $? "it is copied to the store" || diag <"$tmp/ship.log"
+	ok $? "the crash is copied to the store" || diag <"$tmp/ship.log"
 	kill "$ship"
 	wait "$ship"
-	is "$? $(cd "$tmp/remote/n1" && ls)" "0 $id" "and nothing else"
+	is "$? $(cd "$tmp/remote/n1" && ls)" "0 $id" "nothing else is copied"
 else
 	skip "copies" "no rclone" 2
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# snapcrash where there is not room for all of a crash: what is left out is
-# what is needed least or the other processes, and it is told.
+# If there is no room for all of a crash, snapcrash omits the least useful
+# memory and the other processes, and reports how much is missing.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -9,7 +9,8 @@
 
 handler_begin
 snapcrash_begin
-# falls ROOM KIND: a crash with so much room: $pid; what it lacks is in $lacks
+# falls ROOM KIND: crash a target with keep-bytes ROOM: $pid, $file; $own and
+# $shared are addresses of its memory
 falls() {
 	config "keep-bytes $1"
 	rm -f "$store"/*
@@ -24,7 +25,7 @@ falls() {
 ended() {
 	! pgrep -f "snapcrash -c$conf take $pid " >/dev/null
 }
-# has ADDRESS: is it there?
+# has ADDRESS: print "no" if ADDRESS was excluded, else "yes"
 has() {
 	"$BUILD/snapls" -l "$file" | python3 -c 'import re, sys
 at = int(sys.argv[1], 0)
@@ -35,22 +36,22 @@ print("no" if any(int(a, 16) <= at < int(b, 16) for a, b in
 handle
 
 falls 1G near
-is "$(has "$own") $(has "$shared")" "yes yes" "with room, all is there"
+is "$(has "$own") $(has "$shared")" "yes yes" "with room, all memory is there"
 falls 10M near
-is "$(has "$own") $(has "$shared")" "yes no" "shared memory goes first"
+is "$(has "$own") $(has "$shared")" "yes no" "shared memory is left out first"
 falls 4M near
 mid=$((own + 4 * 1024 * 1024))
-is "$(has $((own + 1048576))) $(has "$shared")" "no no" "then what is its own"
+is "$(has $((own + 1048576))) $(has "$shared")" "no no" "then private memory"
 is "$(has "$mid") $(has $((mid + 65536))) $(has $((mid + 1048576)))" \
-    "yes yes no" "but not what a register points near"
+    "yes yes no" "memory near a register is kept"
 "$BUILD/snapls" -c "$file" >"$tmp/out" 2>&1
 is "$? $(find "$store" -type f ! -name '.*' | wc -l)" "0 1" "the file is whole"
 "$BUILD/snapcrash" -c "$conf" info >"$tmp/out" 2>&1
-try "it is told how much is missing" grep -q "lacks  1[012] MiB" "$tmp/out"
+try "info shows how much is missing" grep -q "lacks  1[012] MiB" "$tmp/out"
 if [ -x "$BUILD/snapstack" ]; then
-	try "with its stack" grep -q ' main+' "$tmp/out"
+	try "info shows the stack" grep -q ' main+' "$tmp/out"
 else
-	skip "with its stack" "no snapstack"
+	skip "info shows the stack" "no snapstack"
 fi
 
 # its parent takes more than there is room for
@@ -71,6 +72,6 @@ alone() {
 until_true alone
 is "$("$BUILD/snapls" -c "$file" >/dev/null; echo $?) $(
     "$BUILD/snapls" "$file" | grep -c python3)" "0 1" \
-    "without its parent, if there is no room for that"
+    "a parent that does not fit is left out"
 rm -rf "$store"
 finish 8

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A crash that its user may read has nothing that the process could not read:
-# contents of files that it got open for writing only, what is in namespaces
-# that others use, too, and the kernel stack.
+# A crash that its user may read has nothing that the process could not read: no
+# contents of files open for writing only, nothing from namespaces that others
+# use as well, and no kernel stack.
 # beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -13,8 +13,8 @@ snapcrash_begin
 config "readable-by user"
 handle
 
-# held: root opens files, and runs a command as another user, which has them:
-# each has a line of its own, and no name any more
+# held: root opens and deletes files, and runs a command as another user that
+# inherits them; each file has a line of its own
 cat >"$tmp/held" <<'END'
 import os, sys
 folder = sys.argv[1]
@@ -40,13 +40,13 @@ for fd in kept:
 os.execvp('setpriv', ['setpriv', '--reuid', '65534', '--regid', '65534',
     '--clear-groups'] + sys.argv[2:])
 END
-# lines: what of these contents the crash has
+# lines: print which of these lines the crash contains
 lines() {
 	zcat "$store/$id" | LC_ALL=C grep -ao 'the line of [a-z]*' |
 	    sed 's/.* //' | sort -u | tr '\n' ' '
 }
 falls python3 "$tmp/held" "$disk" "$targets/fall" segv 0
-is "$(lines)" "both readable " "contents of what is open for reading alone"
+is "$(lines)" "both readable " "only files open for reading have contents"
 if has_acls; then
 	until_true readable
 	try "its user may read it" setpriv --reuid 65534 --regid 65534 \
@@ -55,7 +55,7 @@ else
 	skip "its user may read it" "this file system has no ACLs"
 fi
 
-# the first process of a container whose namespaces root uses, too
+# the first process of a container whose namespaces root uses as well
 cat >"$tmp/container" <<'END'
 mount -t tmpfs none /mnt
 (umask 077 && echo 'the line of tmpfs' >/mnt/secret)
@@ -73,20 +73,19 @@ printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true taken fall 2
 id=$(cd "$store" && find . -name 'fall.*.gz' ! -name "$id" | sed 's/..//')
-is "$(lines)" "both readable " "nothing of what others have in its namespaces"
+is "$(lines)" "both readable " "nothing of others in its namespaces"
 mkdir "$tmp/mnt"
 "$BUILD/snapcat" -o "$tmp/snap" "$store/$id"
 if [ -c /dev/fuse ] && "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt" 2>/dev/null; then
 	is "$(cd "$tmp"/mnt/[0-9]*/linux && find . -name stack -o -path './net/*' \
 	    -o -path './mounts/*' -o -path './cgroups/*' |
-	    tr '\n' ' ')" "" "nor of the kernel's stack"
+	    tr '\n' ' ')" "" "no kernel stack, network, mounts or cgroups"
 else
-	skip "the kernel's stack" "no FUSE"
+	skip "no kernel stack, network, mounts or cgroups" "no FUSE"
 fi
 put_back
 
-# who was started with other rights than its user's may have read with them,
-# and given them up since
+# a set-user-ID program may have read files with rights that it gave up later
 cp "$targets/fall" "$disk/fall"
 chmod 4755 "$disk/fall"
 if findmnt -no OPTIONS -T "$disk" | grep -qw nosuid; then
@@ -98,6 +97,6 @@ else
 	    gaveup 0
 	until_true none_runs
 	readable
-	is "$?" 1 "rights that were given up: it is root's"
+	is "$?" 1 "rights that were given up: only root may read it"
 fi
 finish 5

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# snapdiff of two snapshots of one process that did what it tells in between:
-# to the kilobyte, and nothing else.
+# snapdiff reports exactly what a process changed between two snapshots.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -11,8 +10,8 @@ differ() {
 	timeout 60 "$BUILD/snapdiff" "$@" >"$tmp/out" 2>"$tmp/err" || rc=$?
 }
 
-# Rows of mappings that a target tells of, as they are to be: each is told as
-# START SIZE CHANGED NEW GONE
+# Print snapdiff's rows of the mappings that the target names: HOW START SIZE
+# CHANGED NEW GONE, in kilobytes
 rows() {
 	awk 'NR == FNR { if ($1 == "row") known[$3] = 1; next }
 	    $2 ~ /^[0-9a-f]+-[0-9a-f]+$/ && NF >= 7 {
@@ -26,13 +25,13 @@ wanted() {
 	sed -n 's/^row //p' "${lines_of[$pid]}" | sort
 }
 
-# What it tells beside mappings, threads, and how much a target has printed.
+# Print the changes, except for mappings, threads and the output position.
 facts() {
 	sed -nE '/^  [-+!] [a-z]+( [^:]*)?: /{/ thread | position 1: /!s/^  //p}' \
 	    "$tmp/out"
 }
 
-# The thread that a target has beside its first.
+# thread_of PID: print the target's second thread
 thread_of() {
 	local t
 
@@ -46,9 +45,9 @@ old=$!
 target "$targets/changing"
 thread=$(thread_of "$pid")
 snap -o "$tmp/old.snap" "$pid" "$old"
-is "$rc $err" "0 " "a snapshot"
+is "$rc $err" "0 " "the first snapshot is taken"
 differ "$tmp/old.snap" "$tmp/old.snap"
-is "$rc $(cat "$tmp/out" "$tmp/err")" "0 " "one and the same: nothing, status 0"
+is "$rc $(cat "$tmp/out" "$tmp/err")" "0 " "a file and itself: empty, status 0"
 printf s >&"${ask_fd[$pid]}"
 until_true grep -q '^stepped$' "${lines_of[$pid]}"
 now=$(thread_of "$pid")
@@ -58,7 +57,7 @@ until_true grep -qx sleep "/proc/$new/comm"
 kill "$old"
 wait "$old" 2>/dev/null
 snap -o "$tmp/new.snap" "$pid" "$new"
-is "$rc $err" "0 " "another one, later"
+is "$rc $err" "0 " "the second snapshot is taken"
 
 differ -b "$tmp/old.snap" "$tmp/new.snap"
 is "$rc $(cat "$tmp/err")" "1 " "they differ: status 1"
@@ -81,13 +80,13 @@ is "$(grep -E '^[-+!] process' "$tmp/out" | LC_ALL=C sort)" \
     "$(printf '%s\n' "! process $pid changed" "+ process $new sleep" \
     "- process $old sleep" | LC_ALL=C sort)" "processes that came and went"
 quiet=$(sed -n 's/^quiet //p' "${lines_of[$pid]}")
-is "$(grep -c "$quiet-" "$tmp/out")" 0 "what did not change is not told"
+is "$(grep -c "$quiet-" "$tmp/out")" 0 "unchanged memory is not printed"
 grown=$(awk '/^row/ && $4 == 128 && $2 == "!" { print $3 }' \
     "${lines_of[$pid]}")
 is "$(grep "$grown-" "$tmp/out" | grep -o '(was.*')" "(was 64K)" \
-    "what a mapping was"
-is "$(grep -c ' (was rw-p)$' "$tmp/out")" 1 "which permissions it had"
-# of two pages of data of the program, three bytes in two kilobytes
+    "the old size of a mapping"
+is "$(grep -c ' (was rw-p)$' "$tmp/out")" 1 "the old permissions of a mapping"
+# three bytes changed in two pages of the program's data: two kilobytes
 data=$(sed -n 's/^data //p' "${lines_of[$pid]}")
 is "$("$BUILD/snapdiff" -l "$tmp/old.snap" "$tmp/new.snap" |
     python3 -c '
@@ -102,7 +101,7 @@ for line in sys.stdin:
     if start <= a < end:
         print(a - start, b - a, w[2])
 ' ${data})" "0 1024 changed
-8192 1024 new" "-l: where it changed, of data that came from a file"
+8192 1024 new" "-l: the ranges that changed in data of a file"
 at=$(awk '/^row/ && $4 == 1024 { print $3 }' "${lines_of[$pid]}")
 "$BUILD/snapdiff" -x "$tmp/old.snap" "$tmp/new.snap" >"$tmp/out"
 is "$(python3 -c '
@@ -128,13 +127,13 @@ differ -p "$pid" "$tmp/old.snap" "$tmp/new.snap"
 is "$rc $(grep -c process "$tmp/out")" "1 1" "-p: one process"
 differ -p "$old:$new" "$tmp/old.snap" "$tmp/new.snap"
 is "$(grep process "$tmp/out")" "! process $new sleep" \
-    "-p: what was another one"
+    "-p: processes with different IDs"
 differ -p 1 "$tmp/old.snap" "$tmp/new.snap"
 is "$rc $(sed "s,$tmp,TMP," "$tmp/err")" \
-    "2 snapdiff: TMP/old.snap: no process 1" "-p: one that is not there"
+    "2 snapdiff: TMP/old.snap: no process 1" "-p: an unknown process"
 
 differ -jl "$tmp/old.snap" "$tmp/new.snap"
-is "$rc" 1 "-j: status"
+is "$rc" 1 "-j: status 1"
 is "$(python3 -c '
 import json, sys
 for line in sys.stdin:
@@ -149,16 +148,16 @@ for line in sys.stdin:
         assert [n[k] for k in n] == [m[k] // 1024 for k in n], m
         print({"changed": "!", "new": "+", "gone": "-"}[m["how"]],
               at["start"], at["size"] // 1024, *n.values())
-' <"$tmp/out" | grep -F "$(wanted)" | sort)" "$(wanted)" "-j: the same"
+' <"$tmp/out" | grep -F "$(wanted)" | sort)" "$(wanted)" "-j: the same numbers"
 
-# one snapshot of two tells the same, and what it has once is not read
+# one file with both snapshots gives the same; shared data is not read
 differ "$tmp/old.snap" "$tmp/new.snap"
 sed 1,2d "$tmp/out" >"$tmp/two"
 "$BUILD/snapcat" -o "$tmp/both.snap" "$tmp/old.snap" "$tmp/new.snap"
 differ "$tmp/both.snap"
 is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" \
     "two moments of one snapshot: the same"
-# bytes_read PROGRAM ...: the bytes that it reads
+# bytes_read PROGRAM ...: print how many bytes it reads
 bytes_read() {
 	python3 -c '
 import subprocess, sys
@@ -173,22 +172,22 @@ print(read() - before)
 if [ -r /proc/self/io ]; then
 	one=$(bytes_read "$BUILD/snapdiff" "$tmp/both.snap")
 	two=$(bytes_read "$BUILD/snapdiff" "$tmp/old.snap" "$tmp/new.snap")
-	ok $((one * 2 > two)) "what it has once is not read: $one, not $two bytes"
+	ok $((one * 2 > two)) "shared data is not read: $one, not $two bytes"
 else
-	skip "what it has once is not read" "no /proc/self/io"
+	skip "shared data is not read" "no /proc/self/io"
 fi
 differ "$tmp/old.snap" - <"$tmp/new.snap"
-is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" "of a pipe: the same"
+is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" "from a pipe: the same"
 
 differ "$tmp/old.snap"
 is "$rc $(cat "$tmp/err")" \
     "2 snapdiff: only one moment to compare (name another file)" \
-    "one moment only"
+    "one moment only: status 2"
 differ "$tmp/old.snap" "$tmp/none"
 is "$rc $(wc -c <"$tmp/out")" "2 0" "no such file: status 2"
 head -c 300000 "$tmp/new.snap" >"$tmp/cut.snap"
 differ "$tmp/old.snap" "$tmp/cut.snap"
-is "$rc" 2 "one that is cut: status 2"
+is "$rc" 2 "a cut file: status 2"
 "$BUILD/snapdiff" "$tmp/old.snap" "$tmp/new.snap" >/dev/full 2>/dev/null
 is $? 2 "a full disk: status 2"
 finish 26

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Nothing is left by many snapshots in a row, of several processes at once: in
-# them no memory, mapping, descriptor, timer or child, and of ours no process
-# and no file.  REPEAT=20 takes 1,000.
+# Many snapshots in a row, of several processes at once, leave nothing: no
+# memory, mapping, descriptor, timer or child in the processes, and no process
+# or file of snap.  REPEAT=20 takes 1,000.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 
-# What a process has: of its status all but what changes although it does
-# nothing, such as signals that wait for any process of its user.
+# has PID: print a process's state, except for what changes although the process
+# does nothing, such as the number of signals queued for its user
 has() {
 	local t=/proc/$1
 
@@ -16,8 +16,8 @@ has() {
 	cat "$t/maps" "$t/timers" "$t/limits" "$t/oom_score_adj" \
 	    "$t/coredump_filter"
 	cat "$t"/task/*/children
-	# page tables come and go, the kernel sums up pages late, and 20 KB are
-	# mapped for a moment to ask a thread that has run since it was asked
+	# page tables change, the kernel sums up pages late, and 20 KB are
+	# mapped for a moment when a thread has run since it was examined
 	cat "$t"/task/*/status |
 	    grep -vE 'ctxt_switches|SigQ|VmPTE|VmHWM|VmPeak|VmRSS|Rss|VmSwap'
 	resident "$1" | grep -vE 'VmPTE|Dirty'
@@ -28,8 +28,8 @@ same() {
 	cmp "$1" "$2"
 }
 
-# In a cgroup of its own, what is left can be counted; what is in it must have
-# ended before that can go.
+# A cgroup of its own shows which processes are left.  It can be removed only
+# when all its processes have ended.
 leave() {
 	if [ "$BASHPID" -eq $$ ] && [ -n "$group" ]; then
 		end_jobs
@@ -62,7 +62,7 @@ for one in "${what[@]}"; do
 	[ -z "$group" ] || echo "$pid" >"$group/cgroup.procs"
 done
 [ -z "$group" ] || tasks=$(cat "$group/pids.current")
-# under a name of its own, to find processes of ours by
+# under a name of its own, to find its processes
 cp "$BUILD/snap" "$tmp/ours"
 mkdir "$tmp/room"
 export TMPDIR=$tmp/room
@@ -85,13 +85,13 @@ for how in -l -s; do
 		try "$said: nothing is left in ${what[i]}" \
 		    same "$tmp/before.$i" "$tmp/after.$i"
 	done
-	try "$said: no process of ours is left" until_true none_left
+	try "$said: no process of snap is left" until_true none_left
 	if [ -n "$group" ]; then
-		try "$said: nor one of theirs" until_true alone
+		try "$said: no other process" until_true alone
 	else
-		skip "$said: nor one of theirs" "no cgroup counts processes"
+		skip "$said: no other process" "no cgroup counts processes"
 	fi
-	is "$(ls -A "$TMPDIR")" '' "$said: nor a file"
+	is "$(ls -A "$TMPDIR")" '' "$said: no file is left"
 	many=$((many / 4))
 done
 for i in "${!what[@]}"; do

@@ -1,6 +1,6 @@
-"""Processes that ended while they were taken: dying.py SNAPSHOT MESSAGES.
+"""dying.py SNAPSHOT MESSAGES: check processes that ended during a snapshot.
 
-Each one has memory and registers, or is a zombie and said to be one.
+Each one has registers, or is a zombie and reported as one.
 """
 import re
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bad input: one clear line each, an exit status, no file under the final
-# name, and no one left stopped.
+# After an error there is one clear line and an exit status, no file under the
+# final name, and no process is left stopped.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -8,7 +8,7 @@
 mkdir "$tmp/dir"
 target "$targets/anon"
 
-# refused STATUS MESSAGE ARGUMENT ...
+# refused STATUS MESSAGE ARGUMENT ...: snap fails so and leaves no file
 refused() {
 	local status=$1 text=$2
 
@@ -66,19 +66,19 @@ for p in "procmap -g" "snapcore -o" "snapcat -o" "snapload -uD $tmp/none -o"; do
 	# shellcheck disable=SC2027,SC2086 # words
 	(cd "$tmp/pub" && "$BUILD/"${p/ / }"$pid" 2>&1; echo "$?") >"$tmp/out"
 	is "$(sed 's/.*missing file name?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
-	    ls "$tmp/pub")" "asks 2 " "$p: a process for a file"
+	    ls "$tmp/pub")" "asks 2 " "$p: a process ID is no file name"
 done
 if is_root; then
 	install -m 755 "$BUILD/snapcat" "$tmp/theirs"
 	is "$(setpriv --reuid=65534 --clear-groups "$tmp/theirs" -o 1 2>&1)" \
 	    "theirs: -o 1: missing file name? this is the ID of a process\
- (for a file of that name use ./1)" "a process of another user for a file"
+ (for a file of that name use ./1)" "another user's process ID is no file name"
 	rm "$tmp/theirs"
 else
-	skip "a process of another user for a file" "not root"
+	skip "another user's process ID is no file name" "not root"
 fi
 (cd "$tmp/pub" && "$BUILD/snap" -o v "$pid" && "$BUILD/snap" -oo.v "$pid")
-is "$? $(cd "$tmp/pub" && echo *)" "0 o.v v" "files whose names are meant"
+is "$? $(cd "$tmp/pub" && echo *)" "0 o.v v" "such files can be written"
 refused 1 "snap: TMP/none/snap: No such file or directory" \
     -o "$tmp/none/snap" "$pid"
 refused 1 "snap: TMP/dir: Is a directory" -o "$tmp/dir" "$pid"
@@ -86,10 +86,10 @@ refused 1 'snap: "": No such file or directory' -o "" "$pid"
 snap -o "$o" "$pid"
 cp "$o" "$tmp/old"
 snap -o "$o" 2147483647
-try "a file that was there stays" cmp "$o" "$tmp/old"
+try "an existing file stays" cmp "$o" "$tmp/old"
 rm "$o"
 
-# Itself: a warning, and the others are taken.
+# Snap itself: a warning, and the others are captured.
 sh -c 'exec "$1" -o "$2" $$' sh "$BUILD/snap" "$o" 2>"$tmp/err"
 is "$? $(sed 's/[1-9][0-9]*/N/' "$tmp/err")" \
     "1 snap: process N is this program itself: left out
@@ -112,15 +112,15 @@ check "$o" "$pid" "by name: the second"
 cp "$targets/odd" "$tmp/a rather long name $$"
 target "$tmp/a rather long name $$"
 snap -o "$o" "a rather long name $$"
-check "$o" "$pid" "by a name that the kernel has cut"
+check "$o" "$pid" "by a name that the kernel cuts"
 snap -o "$o" "a rather long name of no one"
-is "$rc" 1 "by a name that begins like it"
+is "$rc" 1 "by a name that only begins like it"
 
 for p in "${!lines_of[@]}"; do
-	let_go "$p" "let go"
+	let_go "$p" "released"
 done
 
-# What snapls cannot read.
+# Input that snapls cannot read.
 head -c 100000 "$tmp/old" >"$tmp/cut"
 "$BUILD/snapls" "$tmp/cut" >/dev/null 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err")" "1 1" "snapls: a cut snapshot is an error"
@@ -128,7 +128,7 @@ head -c $(($(stat -c %s "$tmp/old") - 1)) "$tmp/old" >"$tmp/cut"
 "$BUILD/snapls" "$tmp/old" >"$tmp/list"
 "$BUILD/snapls" "$tmp/cut" >"$tmp/out" 2>"$tmp/err"
 is "$? $(grep -c "^snapls: $tmp/cut: byte .*; snapcat -s saves what precedes it\$" \
-    "$tmp/err")" "1 1" "snapls: how to save what a cut snapshot has"
+    "$tmp/err")" "1 1" "snapls: a cut snapshot: how to save its data"
 try "snapls: a cut snapshot is listed" cmp "$tmp/list" "$tmp/out"
 "$BUILD/snapls" <"$tmp/cut" >"$tmp/out" 2>"$tmp/err"
 is "$? $(grep -c '^snapls: standard input: byte .*; snapcat -s saves what' \
@@ -136,7 +136,7 @@ is "$? $(grep -c '^snapls: standard input: byte .*; snapcat -s saves what' \
     "snapls: the same from standard input"
 # shellcheck disable=SC2002 # a pipe is meant
 cat "$tmp/cut" | "$BUILD/snapls" 2>/dev/null | cmp - "$tmp/list"
-is "${PIPESTATUS[*]}" "0 1 0" "snapls: and from a pipe"
+is "${PIPESTATUS[*]}" "0 1 0" "snapls: the same from a pipe"
 "$BUILD/snapls" -c "$tmp/cut" 2>&1 >"$tmp/out" |
     grep -vc "^snapls: $tmp/cut: " >"$tmp/err"
 is "$(cat "$tmp/err")" 0 "snapls -c: each line names the file"

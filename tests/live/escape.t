@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# A process that changes its code under our calls gets none of its own past its
-# filter of seccomp(2) by that, and is not killed for ours.
+# A process that changes its code while snap injects system calls cannot use
+# them to evade its seccomp(2) filter, and is not killed for them.
 # beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
 if ! is_root || [ "$(uname -m)" != x86_64 ]; then
-	skip "escape" "needs root, and calls that are made in a process"
+	skip "escape" "needs root and x86-64"
 	finish 1
 fi
 unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 cp "$targets/escape" "$tmp/pub"
 chmod 755 "$tmp/pub/escape"
 
-# Take snapshots until one tells of what is looked for: "caught", or
-# "not caught", or what is wrong.
+# catch TEXT ARG ...: take snapshots until snap prints TEXT: prints "caught",
+# "not caught" or what is wrong
 catch() {
 	local i want=$1
 
@@ -36,13 +36,13 @@ catch() {
 	echo "not caught"
 }
 
-# That it is not caught at all may be, on a machine that lets it sleep.
+# caught WHAT TEXT ARG ...: test that; on some machines it is never caught
 caught() {
 	local got
 
 	got=$(catch "${@:2}")
 	if [ "$got" = "not caught" ]; then
-		skip "$1" "it did not come to it"
+		skip "$1" "it was never caught"
 	else
 		is "$got" caught "$1"
 	fi
@@ -51,23 +51,22 @@ caught() {
 target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped"
 caught "another call: not made" \
     "cannot be restored: .* in another system call than it was to make"
-let_go "$pid" "another call: let go"
-caught "another call: nor is a clone made" \
+let_go "$pid" "another call: released"
+caught "another call: no clone is made" \
     "nor released at once: .* in another system call than it was to make" -l
-# One that was made before may stay: its code changes when it is to reap, too.
+# An older clone may stay if the code changes when snap injects the reaping.
 [ "$(wc -w <"/proc/$pid/task/$pid/children")" -le \
     $((1 + $(grep -c "a clone could not be reaped" "$tmp/told"))) ]
-ok $? "another call: has no child but its own, and what snap told of"
-unnoticed "$pid" "another call: goes on"
+ok $? "another call: no child but its own and reported ones"
+unnoticed "$pid" "another call: runs on"
 
 target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped" clone
 caught "a clone's: not made" \
     "cannot be cloned: .* its clone went astray: all processes stay stopped" -l
-let_go "$pid" "a clone's: let go"
-unnoticed "$pid" "a clone's: goes on"
+let_go "$pid" "a clone's: released"
+unnoticed "$pid" "a clone's: runs on"
 
-# Who makes the calls is killed: what runs on is under the filter, which may
-# kill it.
+# If snap is killed, the process runs on under the filter, which may kill it.
 for mode in "" clone; do
 	pid=$$
 	for ((i = 0; i < 10; i++)); do

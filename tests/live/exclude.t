@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Secrets that are left out: nothing of their bytes is in the snapshot, and it
-# tells what was left out.
+# No byte of excluded secrets is in the snapshot, which lists the exclusions.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 cd "$tmp" || exit 1
-# the words are made up here, for what starts a target is in its record
+# make up the words here: the command of a target is in its record
 word=$(head -c 9 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export APP_PASSWORD="P-$word" MY_TOKEN="T-$word=more" EDITOR="E-$word"
 target "$targets/secrets"
@@ -17,7 +16,7 @@ at() {
 address=$(at address)
 end=$(printf '%x' $((0x$address + 8 * 4096)))
 
-# which of them a snapshot has: found FILE
+# found FILE: print which of the secrets a snapshot contains
 found() {
 	local w
 
@@ -31,43 +30,43 @@ found() {
 all='MARK:private MARK:sealed MARK:shared MARK:address MARK:open P T E '
 
 snap -ro all.snap "$pid"
-is "$rc $(found all.snap)" "0 $all" "without -x, all is there"
+is "$rc $(found all.snap)" "0 $all" "without -x, all secrets are there"
 snap -rx secrets -o some.snap "$pid"
 is "$rc $err $(found some.snap)" "0  MARK:address MARK:open E " \
-    "-x secrets: what asked for it, and variables that are called so"
+    "-x secrets: MADV_DONTDUMP memory and named variables"
 snap -rlx "dontdump,env=my_*,$address-$end" -o l.snap "$pid"
 is "$rc $(found l.snap)" "0 MARK:open P E " \
-    "-l; a pattern in the other case; an address"
+    "-l -x: a pattern in the other case, and a range"
 snap -nrx dontdump -o s.snap "$pid"
 is "$rc $(found s.snap)" "0 MARK:address MARK:open P T E " "-x dontdump"
 snap -rzx secrets -x "$address-$end" -o z.snap.gz "$pid"
 zcat z.snap.gz >z.snap
-is "$rc $(found z.snap)" "0 MARK:open E " "-z, and -x twice"
-let_go "$pid" "let go"
+is "$rc $(found z.snap)" "0 MARK:open E " "-z, -x twice"
+let_go "$pid" "released"
 
-# The same of a snapshot, later.
+# snapcat excludes the same from a snapshot.
 "$BUILD/snapcat" -x secrets -x "$address-$end" -o cat.snap all.snap 2>err
 is "$? $(cat err)$(found cat.snap)" "0 MARK:open E " "snapcat -x"
 "$BUILD/snapcat" -x dontdump <all.snap - 2>err >pipe.snap
 is "$? $(cat err)$(found pipe.snap)" "0 MARK:address MARK:open P T E " \
-    "snapcat -x of a pipe"
+    "snapcat -x from a pipe"
 "$BUILD/snapcat" -x env=* -o both.snap some.snap all.snap
-is "$? $(found both.snap)" "0 ${all% P T E } " "snapcat -x of two"
+is "$? $(found both.snap)" "0 ${all% P T E } " "snapcat -x of two files"
 for s in some l z cat pipe both; do
 	"$BUILD/snapls" -c $s.snap >list 2>err
-	is "$? $(cat err)" "0 " "$s: it is whole, and so are index and sums"
-	try "$s: rules" python3 "$tests/snap6/oracle.py" -c $s.snap
+	is "$? $(cat err)" "0 " "$s: data, index and checksums are whole"
+	try "$s: it keeps the rules" python3 "$tests/snap6/oracle.py" -c $s.snap
 done
 
-# It is told.
+# Listings show what was excluded.
 for s in some cat; do
 	"$BUILD/snapls" -l $s.snap >list
 	is "$(grep -c 'missing: dontdump' list) $(grep 'excluded:' list |
 	    sort | uniq -c | awk '{ print $1, $3, $4 }' | grep -E '_PASSWORD|_TOKEN' |
 	    tr '\n' ';')" "8 2 env APP_PASSWORD;2 env MY_TOKEN;" \
-	    "$s: snapls -l tells it" || diag <list
+	    "$s: snapls -l shows it" || diag <list
 	grep -q "excluded: asked secrets" list
-	ok $? "$s: and what was asked for"
+	ok $? "$s: snapls -l shows what was asked for"
 done
 is "$("$BUILD/snapls" -j cat.snap | python3 -c '
 import json, sys
@@ -77,11 +76,11 @@ for line in sys.stdin:
         print([w for w in o["excluded"] if "TOX" not in w], sorted({m["reason"] for m in o["missing"]} &
             {"dontdump", "excluded"}))' | sort -u)" \
     "['asked secrets', 'asked $address-$end', 'env APP_PASSWORD', 'env MY_TOKEN'] ['dontdump', 'excluded']" \
-    "-j tells it"
+    "snapls -j shows it"
 
-# It reads as missing, and what stands beside it is whole.
+# Excluded memory reads as missing, and what is beside it is whole.
 "$BUILD/snapcore" -p "$pid" -o core cat.snap
-is "$? $(found core)" "0 MARK:open E " "a core has nothing of it"
+is "$? $(found core)" "0 MARK:open E " "a core contains no excluded memory"
 python3 - cat.snap >vars <<'END'
 import sys
 text = open(sys.argv[1], 'rb').read()
@@ -93,23 +92,23 @@ is "$(grep -E '^(APP_PASSWORD|MY_TOKEN|EDITOR)=' vars | sort | tr '\n' ' ')" \
     "APP_PASSWORD=$(sed 's/./x/g' <<<"P-$word") EDITOR=E-$word MY_TOKEN=$(
 	sed 's/./x/g' <<<"T-$word=more") " "environ has x for each byte"
 is "$(grep -aoF "APP_PASSWORD=$(sed 's/./x/g' <<<"P-$word")" core |
-    wc -l)" 1 "and so has the stack"
+    wc -l)" 1 "the stack has x for each byte"
 "$BUILD/snapload" -D images cat.snap 2>err
 is "$? $(grep -c 'is not in the snapshot (dontdump)' err) $(ls images \
     2>/dev/null)" "1 $(grep -c 'is not in the snapshot (dontdump)' err) " \
-    "it is not restored"
+    "snapload refuses to restore it"
 grep -q 'is not in the snapshot (dontdump)' err
-ok $? "and that is told"
+ok $? "snapload says why"
 
 snap -rx 'env=MY_*' -o env.snap "$pid"
 "$BUILD/snapload" -D images env.snap 2>err
 is "$rc $? $(grep -c 'values of its environment are not in the snapshot' err)" \
-    "0 1 2" "nor is who has lost a value only"
+    "0 1 2" "a process without some values is not restored"
 "$BUILD/snapcore" -p "$pid" -o core all.snap
 "$BUILD/snapcore" -r -o core.snap core
 "$BUILD/snapcat" -x 'env=*' -o of.snap core.snap 2>err
 is "$? $(grep -c 'environment in its memory is not excluded' err)" "1 1" \
-    "of a core, it is told that values are still there"
+    "of a core: snapcat warns that values are left"
 
 for x in no env= 1-1 2-1 x-y '' 'dontdump,' 0x-2 1-; do
 	snap -x "$x" -o no.snap "$pid"
@@ -121,14 +120,14 @@ done
 shared=$pid
 target env -i "$targets/anon"
 snap -x 'env=*' -o bare.snap "$pid"
-is "$rc $err" "0 " "who has no environment has no values"
-let_go "$pid" "let go, too"
+is "$rc $err" "0 " "a process without environment is captured"
+let_go "$pid" "the second one is released"
 pid=$shared
 
-# Without smaps nothing tells it.
+# Without smaps, snapcat cannot know which memory is MADV_DONTDUMP.
 python3 "$tests/snap6/snapasm.py" "$tests/snap6/good/linux.s" >linux.snap
 "$BUILD/snapcat" -x dontdump linux.snap >out 2>err
 is "$? $(grep -c 'some MADV_DONTDUMP memory may still be' err)" "1 1" \
-    "what cannot be known is told"
+    "without smaps: snapcat warns"
 unnoticed "$pid" "the process noticed nothing"
 finish 46

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Crashes of all kinds of processes, which strangers make as they like; and what
-# who is not root sees of them.
+# Crashes of unusual processes, such as any user can make, and what users who
+# are not root see of them.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -12,7 +12,7 @@ snapcrash_begin
 config "readable-by user"
 crash install
 is "$rc $err" "0 " "installed"
-# falls_as NAME COMMAND ...: of a program that is named so in the snapshot: $id
+# falls_as NAME COMMAND ...: crash a program whose snapshots are NAME.*: $id
 falls_as() {
 	local n
 
@@ -27,27 +27,28 @@ falls_as() {
 
 falls_as fall "$targets/fall" segv 1000
 try "1000 threads: whole" whole "$id"
-is "$("$BUILD/snapls" -no THREADS "$store/$id" | tr -d ' ')" 1001 "1000 threads: all"
+is "$("$BUILD/snapls" -no THREADS "$store/$id" |
+    tr -d ' ')" 1001 "1000 threads: all are in the snapshot"
 
-# a name that would be lines, words and formats elsewhere
+# a name with a newline, a format and a blank
 odd=$tmp/$'a\n%P b'
 cp "$targets/fall" "$odd"
 falls_as "a__P_b" "$odd" segv 0
 try "an odd name: taken" whole "$id"
 crash list "$id"
-is "$(wc -l <"$tmp/out")" 2 "an odd name: it is one line"
+is "$(wc -l <"$tmp/out")" 2 "an odd name: list prints it on one line"
 
-# what it sets for itself holds for nobody else
+# limits of the process do not apply to snapcrash
 # shellcheck disable=SC2016 # of the shell that becomes the target
 falls_as fall prlimit --fsize=4000:4000 --nofile=64:64 --cpu=99:99 \
     sh -c 'echo 0 >/proc/self/coredump_filter && exec "$@"' - \
     "$targets/fall" segv 3
 try "limits of its own: whole" whole "$id"
 gunzip -c "$store/$id" >"$tmp/x.snap"
-try "limits of its own: all of its memory" python3 "$tests/live/check.py" \
+try "limits of its own: memory matches" python3 "$tests/live/check.py" \
     "$tmp/x.snap" "$pid" "${lines_of[$pid]}"
 
-# files are those that the process has, not those of its names
+# files are found through the process, not by their names
 mkdir -p "$tmp/root/bin"
 cp "$targets/fall" "$tmp/root/bin/rooted"
 ldd "$targets/fall" | grep -o '/[^ ]*' | while read -r f; do
@@ -58,23 +59,23 @@ falls_as rooted chroot "$tmp/root" /bin/rooted segv 0
 try "another root: taken" whole "$id"
 if [ -x "$BUILD/snapstack" ]; then
 	crash stack "$id"
-	try "another root: its own program is in it" \
+	try "another root: the stack is of its own program" \
 	    grep -q '^ *#0 .*main.*fall.c' "$tmp/out"
 else
-	skip "another root" "no snapstack"
+	skip "another root: the stack is of its own program" "no snapstack"
 fi
 
-# a container: nothing of it is where it is for others
+# a container: its files have other names outside
 mkdir "$tmp/root/proc"
 n=$("$BUILD/snapls" "$store/$id" | wc -l)
 falls_as rooted unshare -fpmnui --kill-child -R "$tmp/root" --mount-proc \
     /bin/rooted segv 3
 try "a container: whole" whole "$id"
 is "$("$BUILD/snapls" "$store/$id" | wc -l)" "$n" \
-    "a container: with the files that it had"
+    "a container: snapls prints as many lines"
 rm -r "$tmp/root"
 
-# a terabyte that nobody has touched
+# a terabyte with one page in use
 cat >"$tmp/vast.py" <<'END'
 import ctypes, mmap, os, sys
 m = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS |
@@ -88,10 +89,10 @@ python=$(readlink -f "$(command -v python3)")
 name=$(basename "$python" | tr . _)
 falls_as "$name" "$python" "$tmp/vast.py"
 try "a terabyte: whole" whole "$id"
-ok $(($(stat -c %s "$store/$id") > 30000000)) "a terabyte: a small file" ||
+ok $(($(stat -c %s "$store/$id") > 30000000)) "a terabyte: the file is small" ||
     stat -c %s "$store/$id" | diag
 
-# who is killed while he waits to be taken
+# a process is killed while it waits to be captured
 until_true none_runs
 workers=()
 for i in 0 1 2 3; do
@@ -106,12 +107,12 @@ wait "$pid" 2>/dev/null
 kill "${workers[@]}"
 wait "${workers[@]}" 2>/dev/null
 until_true none_runs
-ok $? "who is killed meanwhile: nobody waits for him"
+ok $? "killed while it waits: no handler is left"
 is "$(find "$store" -name "fall.$pid.*")" "" \
-    "who is killed meanwhile: he is not listed"
+    "killed while it waits: not listed"
 
-# a crash at each moment of a snapshot: the dump is whole. With 1000 threads,
-# seizing them takes 20 ms, in snap and in its guard
+# a crash at different moments of a snapshot.  Seizing 1000 threads takes 20 ms,
+# in snap and in its guard
 lost=0 bad=0
 for ((i = 0; i < 10; i++)); do
 	target "$targets/fall" segv 1000
@@ -128,9 +129,9 @@ for ((i = 0; i < 10; i++)); do
 	id=$(cd "$store" && echo "fall.$pid."*)
 	whole "$id" || lost=$((lost + 1))
 done
-is "$lost $bad" '0 0' "while snap takes them: both are whole"
+is "$lost $bad" '0 0' "a crash during a snapshot: both are whole"
 
-# who has another's rights leaves nothing by default (proc(5), suid_dumpable)
+# by default a set-user-ID program dumps no core (proc(5), suid_dumpable)
 nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
@@ -143,12 +144,12 @@ if [ "$(cat /proc/sys/fs/suid_dumpable)" = 0 ]; then
 	printf f >&"${ask_fd[$pid]}"
 	wait "$pid" 2>/dev/null
 	until_true none_runs
-	is "$(find "$store" -name "setuid.*")" "" "set-user-ID: nothing is left"
+	is "$(find "$store" -name "setuid.*")" "" "set-user-ID: no snapshot"
 else
 	skip "set-user-ID" "suid_dumpable is not 0"
 fi
 
-# as the user who crashed, and as another
+# access to crashes by their user and by others
 if ! touch "$tmp/acl" || ! python3 -c 'import os, struct, sys
 e = [(1, 6, -1 & 0xffffffff), (2, 4, 65534), (4, 0, 0xffffffff),
      (16, 4, 0xffffffff), (32, 0, 0xffffffff)]
@@ -169,23 +170,23 @@ else
 		nobody "$tmp/own/snapcrash" -c "$conf" list >"$tmp/out" 2>"$tmp/err"
 		is "$? $(cat "$tmp/err") $(awk -v p="$pid" '$3 == p {
 		    print $5, $8 }' "$tmp/out")" "0  SEGV fall" \
-		    "as the user: a list, with what he may read"
+		    "as the user: list shows details of their crash"
 		is "$(awk '$5 == "-"' "$tmp/out" | wc -l)" \
 		    "$(($(wc -l <"$tmp/out") - 2))" \
-		    "as the user: of others their names alone"
+		    "as the user: list shows only names of others"
 		other=$(cd "$store" && echo rooted.*.gz)
 		nobody "$tmp/own/snapcrash" -c "$conf" info "$other" \
 		    >"$tmp/out" 2>&1
-		is "$?" 1 "as the user: not those of others"
+		is "$?" 1 "as the user: info of others is refused"
 		if [ -x "$tmp/own/snapstack" ]; then
 			nobody "$tmp/own/snapcrash" -c "$conf" stack "$id" \
 			    >"$tmp/out" 2>&1
-			try "as the user: its stacks" grep -q 'main' "$tmp/out"
+			try "as the user: stack" grep -q 'main' "$tmp/out"
 		else
-			skip "as the user: its stacks" "no snapstack"
+			skip "as the user: stack" "no snapstack"
 		fi
 		if command -v gdb fusermount3 >/dev/null && [ -c /dev/fuse ]; then
-			# as udev(7) has it
+			# with the mode that udev(7) sets
 			mknod -m 666 "$tmp/own/fuse" c 10 229
 			unshare -m sh -c "cd / &&
 			    mount --bind '$tmp/own/fuse' /dev/fuse &&
@@ -198,23 +199,23 @@ else
 		else
 			skip "as the user: gdb" "no gdb, or no FUSE"
 		fi
-		# rights that its user has not: capabilities(7)
+		# capabilities that its user does not have: capabilities(7)
 		as=(setpriv --reuid 65534 --regid 65534 --clear-groups
 		    --inh-caps +net_raw --ambient-caps +net_raw)
 		falls "$targets/fall" segv 3
 		as=(env)
 		until_true none_runs
 		is "$(find "$store" -name "$id" -perm 600 -printf yes)" yes \
-		    "with more rights: it is root's alone"
-		# but those of a namespace that its user has made
+		    "with capabilities: only root may read it"
+		# but capabilities in a namespace of its own do not count
 		if nobody unshare -Ur true; then
 			falls_as fall setpriv --reuid 65534 --regid 65534 \
 			    --clear-groups unshare -Urf "$targets/fall" segv 3
 			until_true readable
-			ok $? "with rights in its own namespace: its user's"
+			ok $? "with capabilities in its namespace: readable"
 		else
-			skip "with rights in its own namespace" \
-			    "there may be none"
+			skip "with capabilities in its namespace: readable" \
+			    "no user namespaces"
 		fi
 	else
 		skip "as the user" "the kernel gives no descriptor" 7

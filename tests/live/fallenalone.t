@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Crashes that take a machine of their own: settings of the system, and a user
-# for those who read.
+# Crashes that change system settings and use the user snapcrash.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -15,7 +14,7 @@ useradd -r -s /bin/false snapcrash 2>/dev/null ||
     echo "snapcrash:x:65531:65531::/:/bin/false" >>/etc/passwd
 crash install
 
-# a process that has other rights is dumped for root alone
+# only root may read the crash of a set-user-ID program
 echo 2 >/proc/sys/fs/suid_dumpable
 cp "$targets/fall" "$tmp/pub/setuid"
 chmod u+s "$tmp/pub/setuid"
@@ -27,7 +26,7 @@ wait "$pid" 2>/dev/null
 until_true taken setuid 1
 until_true none_runs
 try "set-user-ID: taken" whole "$(cd "$store" && echo setuid.*)"
-is "$(stat -c %a "$store"/setuid.*)" 600 "set-user-ID: it is root's alone"
+is "$(stat -c %a "$store"/setuid.*)" 600 "set-user-ID: only root may read it"
 echo 0 >/proc/sys/fs/suid_dumpable
 
 crash remove

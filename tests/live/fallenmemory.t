@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Crashes in a cgroup whose memory is at its limit or runs out (cgroups(7),
-# memory.max), and many crashes at once: what takes them is not in that cgroup,
-# and ends whatever happens to who crashed.
+# memory.max), and many crashes at once.  The handler is not in that cgroup, and
+# ends even if the crashing process is killed.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -15,7 +15,7 @@ config
 crash install
 is "$rc $err" "0 " "installed"
 
-# a container that has next to none left
+# a container that has almost no memory left
 group=/sys/fs/cgroup/fallen
 mkdir "$group"
 echo $((24 << 20)) >"$group/memory.max"
@@ -26,7 +26,7 @@ in_group() {
 events() {
 	sed -n "s/^$1 //p" "$group/memory.events"
 }
-# falls_inside: what crashes there: $pid
+# falls_inside: start a target in the cgroup: $pid
 falls_inside() {
 	# shellcheck disable=SC2016
 	as=(bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
@@ -42,10 +42,10 @@ until_true none_runs
 try "a container without memory: taken" \
     whole "$(cd "$store" && echo "fall.$pid".*)"
 is "$(awk -v p="$pid" '$1 == p { print $2, $5 }' "$tmp/out")" "fall 21" \
-    "a container without memory: all threads"
-is "$(events oom_kill)" 0 "a container without memory: nobody was killed"
+    "a container without memory: all threads are there"
+is "$(events oom_kill)" 0 "a container without memory: no process was killed"
 
-# one falls, while the memory that its container may have runs out
+# a process crashes while its container runs out of memory
 echo $((24 << 20)) >"$group/memory.max"
 echo 1 >"$group/memory.oom.group"
 cat >"$tmp/eats" <<'END'
@@ -64,22 +64,22 @@ for ((i = 0; i < 3; i++)); do
 	wait "$eats" 2>/dev/null
 done
 until_true none_runs
-ok $? "out of memory: no handler waits for who was killed"
-ok $(($(events oom_kill) == 0)) "out of memory: some were"
+ok $? "out of memory: no handler waits for a killed process"
+ok $(($(events oom_kill) == 0)) "out of memory: some processes were killed"
 bad=0
 for f in "$store"/*.snap.gz; do
 	whole "${f##*/}" || bad=$((bad + 1))
 done
-is "$bad" 0 "out of memory: what is listed is whole"
+is "$bad" 0 "out of memory: the snapshots are whole"
 find "$store" -name '.spool*' >"$tmp/out"
 is "$(cat "$tmp/out")" "" "out of memory: nothing else is left"
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true taken "fall.$pid" 1
-ok $? "afterwards others are taken as before"
+ok $? "a later crash is captured"
 
-# many at once: as many as a machine that is emulated does in minutes
+# many at once: as many as an emulated machine captures in minutes
 until_true none_runs
 rm "$store"/*.snap.gz
 config "at-once 1" "waiting 100" "keep-count 1000"
@@ -93,7 +93,7 @@ wait "${pids[@]}" 2>/dev/null
 TIMEFACTOR=$((6 * TIMEFACTOR)) until_true none_runs
 crash status
 is "$(wc -l <"$tmp/out") $(find "$store" -name '*.snap.gz' | wc -l)" "2 24" \
-    "many at once: all are taken" || diag <"$tmp/out"
+    "many at once: all are captured" || diag <"$tmp/out"
 crash remove
 is "$rc $err" "0 " "removed"
 finish 11

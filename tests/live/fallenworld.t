@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The memory of a whole machine runs out while a crash is taken, and while a
-# process that runs on is: the kernel kills whom it likes, but not that process,
-# and what is listed afterwards is whole.
+# A machine runs out of memory while snap captures a crash, and while it
+# captures a live process.  The kernel kills other processes, but not that one,
+# and the snapshots that are left are whole.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -22,8 +22,8 @@ is "$rc $err" "0 " "installed"
 kills() {
 	sed -n 's/^oom_kill //p' /proc/vmstat
 }
-# without swap, all that is mapped of files is read again and again before the
-# kernel says that there is no memory: what is needed stays
+# without swap, the kernel reads mapped files again and again before it reports
+# that there is no memory: lock the files that are needed
 cat >"$tmp/keeps" <<'END'
 import ctypes, mmap, os, sys, time
 kept = []
@@ -58,7 +58,7 @@ python3 "$tmp/keeps" "${kept[@]}" >"$tmp/kept" 3>&- &
 echo -1000 >"/proc/$!/oom_score_adj"
 until_true grep -q ready "$tmp/kept"
 
-# two that take all there is, until one is killed; then the other ends
+# two processes use up the memory until one is killed; then the other ends
 cat >"$tmp/eats" <<'END'
 import os
 pid = os.fork()
@@ -71,7 +71,7 @@ try:
 except MemoryError:
     pass
 END
-# eat: until the kernel has killed one more
+# eat: use up memory until the kernel has killed one more process
 eat() {
 	before=$(kills)
 	python3 "$tmp/eats" >"$tmp/eaten" 2>&1 3>&- &
@@ -79,7 +79,7 @@ eat() {
 }
 eaten() {
 	wait "$eats" 2>/dev/null
-	ok $(($(kills) == before)) "$1: the kernel killed someone"
+	ok $(($(kills) == before)) "$1: the kernel killed a process"
 }
 
 # a process that writes to its memory all the time
@@ -93,9 +93,9 @@ eat
 	until_true is_over
 	cat >"$tmp/snap"
 }
-eaten "a process that runs on"
-let_go "$pid" "a process that runs on: let go"
-unnoticed "$pid" "a process that runs on: not noticed"
+eaten "a live process"
+let_go "$pid" "a live process: released"
+unnoticed "$pid" "a live process: not noticed"
 
 for ((i = 0; i < 2; i++)); do
 	target "$targets/fall" segv 20
@@ -107,16 +107,16 @@ for ((i = 0; i < 2; i++)); do
 done
 TIMEFACTOR=$((6 * TIMEFACTOR)) until_true none_runs
 none_runs
-ok $? "nobody who takes a crash is left"
+ok $? "no handler is left"
 bad=0
 for f in "$store"/*.snap.gz; do
 	[ ! -e "$f" ] || "$BUILD/snapls" -c "$f" >"$tmp/try" 2>&1 ||
 	    bad=$((bad + 1))
 done
-is "$bad" 0 "what is listed is whole"
+is "$bad" 0 "the snapshots are whole"
 is "$(find "$store" -name '.spool*')" "" "nothing else is left"
 falls "$targets/fall" segv 0
-try "afterwards others are taken as before" \
+try "a later crash is captured" \
     "$BUILD/snapls" -c "$store/$id"
 crash remove
 is "$rc $err" "0 " "removed"

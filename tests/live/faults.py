@@ -1,12 +1,12 @@
-"""Have system calls of snap and its guard fail, one a run, or kill it there.
+"""Make a system call of snap or its guard fail in each run, or kill it there.
 
 usage: faults.py SNAP SNAPLS FAULT DIR [late:]COUNT PID ... -- FLAG ...
 
-Runs SNAP with flags, of whichever of the processes is free, through
-FAULT (tests/targets/fault.c): COUNT runs, spread over all that can fail, or
-all if it is 0; with "late:", only over those that are late. After each, the
-process must be as it was, and there is a sentence, or a whole snapshot. Prints
-what is wrong, and exits 1 if anything is.
+Runs SNAP with FLAGs through FAULT (tests/targets/fault.c) on any of the
+processes that is free: COUNT runs, spread over all possible faults, or all of
+them if COUNT is 0; with "late:", only over delays.  After each run, the process
+must be as before, and there is a message or a complete snapshot.  Prints
+errors, and exits 1 if there are any.
 """
 import concurrent.futures
 import errno
@@ -24,8 +24,8 @@ with open('/usr/include/x86_64-linux-gnu/asm/unistd_64.h') as header:
         if m:
             NR[int(m.group(2))] = m.group(1)
 
-# what may fail, and how; "+": it is done all the same. Not munmap, after which
-# glibc aborts when it frees a thread's stack.
+# calls that may fail, and their errors; "+": the call is made nevertheless.
+# Not munmap: glibc aborts if it cannot free a thread's stack.
 FAILS = {
     'openat': 'ENFILE ENOMEM EIO EINTR', 'read': 'EIO EINTR',
     'pread64': 'EIO ENOMEM', 'readlink': 'EIO ENOMEM',
@@ -53,7 +53,7 @@ FAILS = {
     'fadvise64': 'EIO', 'openat2': 'ENFILE EIO ENOSYS',
     'sched_getaffinity': 'EPERM',
 }
-# after these, snap does not run for a time
+# after these, snap is delayed
 LATE = ('ptrace', 'wait4', 'process_vm_writev', 'kill', 'tgkill', 'clone',
     'clone3', 'recvmsg', 'poll')
 KEYS = ('State', 'TracerPid', 'Threads', 'SigPnd', 'ShdPnd', 'SigBlk',
@@ -75,7 +75,7 @@ def slurp(name):
 
 
 def state(pid):
-    """What of a process must not change."""
+    """Return the state of a process that must not change."""
     status = dict(x.split(':', 1) for x in slurp('/proc/%d/status' % pid)
         .splitlines() if ':' in x)
     got = {k: status.get(k, '').strip() for k in KEYS}
@@ -105,7 +105,7 @@ def unlike(was, now):
 
 
 def added(was, now):
-    """Is all as it was but for 20 kilobytes, once?"""
+    """Is one new mapping of 20 kilobytes the only difference?"""
     new = [x for x in now.splitlines() if x not in was.splitlines()]
     if set(was.splitlines()) - set(now.splitlines()) or len(new) != 1:
         return False
@@ -114,7 +114,7 @@ def added(was, now):
 
 
 def records(name):
-    """The names of what a snapshot has."""
+    """Return the names of a snapshot's records and of the files in them."""
     r = subprocess.run([snapls, '-v', name], capture_output=True, text=True)
     names = set()
     with open(name, 'rb') as file:
@@ -132,7 +132,7 @@ def records(name):
 
 
 def inside(data):
-    """The names of a record's files, of which a last line may have no end."""
+    """Return the names of a record's files; a last line may have no end."""
     return {n.rsplit(b'regset/', 1)[-1].decode() for n in re.findall(
         rb'\n?([a-z][a-z_/0-9]*)\n[ 0-9]{11} ', data)}
 
@@ -161,7 +161,7 @@ class Run:
         self.hits = slurp(self.dir + '.hits').splitlines()
 
     def judge(self, role, nr, n, error):
-        """What is wrong after such a run, as a list of sentences."""
+        """Make such a run and return a list of errors."""
         self.run(role, nr, n, error)
         bad = []
         stays = 0
@@ -207,7 +207,7 @@ class Run:
 
 
 def spread(n, most):
-    """Of the numbers from 1 to n, so many at the most."""
+    """Return numbers from 1 to n, evenly spread: no more than most."""
     return range(1, n + 1) if n <= most else [
         1 + i * n // most for i in range(most)]
 
@@ -236,8 +236,8 @@ for i, pid in enumerate(pids):
     runs.put(run)
 todo = [c for c in cases(run.counts) if kind in ('', c[3])]
 if 0 < count < len(todo):
-    # of 100 and more, also each file that cannot be opened or examined; and
-    # each request of the guard that is late
+    # if COUNT is 100 or more, also each file that cannot be opened or examined;
+    # with "late:", also each request of the guard
     each = [c for c in todo if (count >= 100 and c[0] in 'mt' and
         c[3] == str(errno.EIO) and NR.get(c[1]) in ('openat', 'statx',
         'newfstatat', 'fstat')) or (kind and c[0] == 'h' and

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# A system call of snap or its guard fails, kills it, or is the last for more
-# than half a second, as on a busy machine: its process goes on as it was, with
-# no clone left, and there is a sentence or a whole snapshot.
-# FAULTS=0 tries each call of each thread in all ways; that takes half an hour.
+# A system call of snap or its guard fails, kills it, or is followed by a delay
+# of more than half a second, as on a busy machine.  The target runs on as
+# before, with no clone left, and there is a message or a full snapshot.
+# FAULTS=0 tries all faults of each call of each thread; that takes half an
+# hour.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 if [ "$(uname -m)" != x86_64 ]; then
-	echo "1..0 # skip: the program that has calls fail is for x86-64"
+	echo "1..0 # skip: the program that injects faults is for x86-64"
 	exit 0
 fi
 if nm -D "$BUILD/snap" 2>/dev/null | grep -q __asan_init; then
@@ -36,7 +37,7 @@ for flags in -l -n -z -lr; do
 	ok $? "snap $flags: a call fails or is late" || diag <"$tmp/said"
 	tail -1 "$tmp/said" | diag
 	for p in "$first" "$pid"; do
-		let_go "$p" "snap $flags: let go"
+		let_go "$p" "snap $flags: released"
 		unnoticed "$p" "snap $flags: not noticed"
 	done
 done

@@ -22,7 +22,7 @@ thaw=''
 file=''
 trap leave EXIT
 
-# frozen HOW TYPE FILE FREEZE THAW
+# frozen HOW TYPE FILE FREEZE THAW: test with the freezer in a mount of TYPE
 frozen() {
 	local how=$1 at what
 
@@ -33,8 +33,8 @@ frozen() {
 		skip "$how" "no such freezer here" 8
 		return
 	fi
-	# before the first call and the second; at the entry of the first, when
-	# it is looked at (PTRACE_GET_SYSCALL_INFO)
+	# freeze it before the first and the second call, and when the entry of
+	# the first call is examined (PTRACE_GET_SYSCALL_INFO)
 	for what in '-lr 1' '-lr 3' '-l 1' '-lr 1 0x420e'; do
 		read -r flags at request <<<"$what"
 		target "$targets/sandboxed"
@@ -44,7 +44,7 @@ frozen() {
 		    "$BUILD/snap" "$flags" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 		ok "$((! $(grep -c ^snap: "$tmp/err")))" "$how, $what: a message"
 		echo "$5" >"$group/$3"
-		unnoticed "$pid" "$how, $what: goes on"
+		unnoticed "$pid" "$how, $what: runs on"
 	done
 	until_true rmdir "$group"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What gcore(1) has of a process, the snapshot has too.
+# A snapshot has all the memory that gcore(1) saves.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -17,14 +17,14 @@ compare() {
 	gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
 	for mode in -l -s; do
 		snap "$mode" -o "$tmp/snap" "$pid"
-		try "$what, $mode: the same memory as in a core" python3 \
+		try "$what, $mode: the memory of the core" python3 \
 		    "$tests/live/core.py" "$tmp/snap" "$pid" "$tmp/core.$pid"
 	done
 	rm -f "$tmp/core.$pid"
 	kill -CONT "$pid"
 }
 
-# without rseq(2), in whose area the kernel notes the processor
+# without rseq(2): the kernel writes the processor into its area
 norseq=(env GLIBC_TUNABLES=glibc.pthread.rseq=0)
 as=("${norseq[@]}")
 compare python python3 -c '

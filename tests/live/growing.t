@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# What a record tells of mappings is of one instant, whatever grows, comes and
-# goes before its process is stopped: smaps has those of maps, and flags of
-# each.
+# maps and smaps in a record are of one instant and have the same mappings,
+# although mappings change until the stop; smaps has their flags.
 # beside: live unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# grows MAPPINGS COUNT: beside so many others, in COUNT snapshots each
+# grows MAPPINGS COUNT: with MAPPINGS other mappings, take COUNT snapshots
 grows() {
 	target "$targets/growing" "$1"
 	stack=$(awk '/^stack/ { print $2 }' "$lines")
@@ -18,7 +17,7 @@ grows() {
 			[ "$rc $err" = '0 ' ] || echo "not taken: $err"
 		done >"$tmp/said"
 		is "$(cat "$tmp/said")" '' "$what: taken $2 times"
-		try "$what: smaps has what maps has, and its flags" \
+		try "$what: smaps has the mappings and flags" \
 		    python3 - "$tests/live" "$tmp" "$pid" "$stack" "$joins" "$2" <<'EOF'
 import re
 import sys
@@ -49,14 +48,14 @@ EOF
 	done
 }
 grows 0 8
-# smaps of so many is too long to be kept in memory
+# smaps of 20,000 mappings is too long to be kept in memory
 grows 20000 2
 
-# Of memory that is under userfaultfd(2) by turns no clone is made that its
-# monitor, which stands still, would have to agree to.
+# Memory is under userfaultfd(2) at times.  Then snap makes no clone: the
+# monitor, which is stopped, would have to agree.
 target "$targets/monitored"
 if grep -q lacks "$lines"; then
-	skip "under userfaultfd by turns" "not for this user" 2
+	skip "under userfaultfd at times" "not for this user" 2
 else
 	for ((i = 0; i < 24; i++)); do
 		snap -o "$tmp/snap" "$pid"
@@ -64,7 +63,7 @@ else
 	done >"$tmp/said"
 	is "$(grep -vx '0 ' "$tmp/said" | sort -u)" "0 snap: process N cannot \
 be cloned: its memory is managed by userfaultfd(N): all processes stay stopped until \
-everything is written" "under userfaultfd by turns: taken, without a clone while it is"
-	is "$(wc -l <"$tmp/said")" 24 "under userfaultfd by turns: let go"
+everything is written" "under userfaultfd at times: no clone then"
+	is "$(wc -l <"$tmp/said")" 24 "under userfaultfd at times: all end"
 fi
 finish 10

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Compressed snapshots: what -z writes is gzip to everybody, and whatever
-# reads snapshots reads them compressed, from files and pipes.
+# Compressed snapshots: gzip(1) reads what -z writes, and every reader of
+# snapshots reads compressed ones, from files and pipes.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Members, checked without zlib's gzip: lengths, sums, and the end.
+# members FILE OUT: check each member without zlib's code for gzip
 members() {
 	python3 "$tests/live/members.py" "$@"
 }
 
-# The first line tells when it was taken; all the rest must be the same.
 listing() {
 	"$BUILD/snapls" -l "$@"
 }
@@ -19,14 +18,14 @@ target "$targets/anon"
 snap -z "$pid" >"$tmp/z"
 is "$rc $err" "0 " "snap -z to a pipe or a file of the shell"
 check <(gunzip <"$tmp/z") "$pid" "gunzip gives the snapshot"
-try "gunzip -t finds it whole" gunzip -t <"$tmp/z"
-try "its members are as snap(6) tells" members "$tmp/z" "$tmp/plain"
+try "gunzip -t accepts it" gunzip -t <"$tmp/z"
+try "its members are as in snap(6)" members "$tmp/z" "$tmp/plain"
 snap -z -o "$tmp/file.gz" "$pid"
 is "$rc $(stat -c %a "$tmp/file.gz")" "0 600" "snap -z -o file"
-try "whose members are, too" members "$tmp/file.gz" "$tmp/other"
+try "members of -o are as in snap(6)" members "$tmp/file.gz" "$tmp/other"
 unnoticed "$pid" "the target noticed nothing"
 
-# Readers: plain, ours, another's of one member, of several, by a pipe.
+# Read plain files, snap's gzip, and gzip(1)'s with one or several members.
 gzip -9 <"$tmp/plain" >"$tmp/gz9"
 {
 	head -c 100000 "$tmp/plain" | gzip -1
@@ -47,7 +46,7 @@ for f in z gz9 two.gz; do
 	is "$(cat "$tmp/$f" | core)" "$core" "snapcore of a pipe: $f"
 done
 
-# Cores, compressed, and snapshots of them.
+# Compressed cores, and snapshots made from them.
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/plain"
 gzip -1 <"$tmp/core" >"$tmp/core.gz"
 "$BUILD/snapcore" -r "$tmp/core" >"$tmp/r" 2>"$tmp/r.err"
@@ -55,31 +54,31 @@ touch -r "$tmp/core" "$tmp/core.gz"
 "$BUILD/snapcore" -r -z "$tmp/core.gz" >"$tmp/r.gz" 2>"$tmp/err"
 is "$?" "$("$BUILD/snapcore" -r "$tmp/core" >"$tmp/r" 2>/dev/null
     echo $?)" "snapcore -r -z of a compressed core"
-try "its members are as snap(6) tells" members "$tmp/r.gz" "$tmp/r.plain"
+try "its members are as in snap(6)" members "$tmp/r.gz" "$tmp/r.plain"
 is "$(tail -n +2 "$tmp/r.plain" | sha256sum)" \
-    "$(tail -n +2 "$tmp/r" | sha256sum)" "it has what the core has"
+    "$(tail -n +2 "$tmp/r" | sha256sum)" "it contains what the core contains"
 is "$("$BUILD/snapls" "$tmp/core.gz" 2>&1 | tail -n 1)" \
     "$("$BUILD/snapls" "$tmp/core" 2>&1 | tail -n 1)" \
     "snapls of a compressed core"
 "$BUILD/snapcore" -z "$tmp/plain" 2>/dev/null
-is $? 2 "-z is for snapshots, not for cores"
+is $? 2 "-z is refused for cores"
 
 # CRIU images.
 python3 "$tests/criu/criuasm.py" make large "$tmp/images"
 "$BUILD/snapload" -u -D "$tmp/images" >"$tmp/u"
 "$BUILD/snapload" -u -z -D "$tmp/images" -o "$tmp/u.gz"
 is $? 0 "snapload -u -z"
-try "its members are as snap(6) tells" members "$tmp/u.gz" "$tmp/u.plain"
+try "its members are as in snap(6)" members "$tmp/u.gz" "$tmp/u.plain"
 is "$(tail -n +2 "$tmp/u.plain" | sha256sum)" \
-    "$(tail -n +2 "$tmp/u" | sha256sum)" "it has what the images have"
+    "$(tail -n +2 "$tmp/u" | sha256sum)" "it contains what the images contain"
 "$BUILD/snapload" -D "$tmp/back" "$tmp/u.gz"
-try "snapload of it" \
+try "snapload reads it" \
     python3 "$tests/criu/criuasm.py" same "$tmp/images" "$tmp/back"
 gzip -9 <"$tmp/u" | "$BUILD/snapload" -D "$tmp/again"
-try "snapload of another's, by a pipe" \
+try "snapload reads gzip(1)'s from a pipe" \
     python3 "$tests/criu/criuasm.py" same "$tmp/images" "$tmp/again"
 
-# Damage is told, and nothing is left of what could not be finished.
+# Damage is reported.
 size=$(stat -c %s "$tmp/z")
 for n in 1 2 30 1000 $((size / 2)) $((size - 34)) $((size - 1)); do
 	head -c "$n" "$tmp/z" >"$tmp/cut"
@@ -87,7 +86,7 @@ for n in 1 2 30 1000 $((size / 2)) $((size - 34)) $((size - 1)); do
 	file=$?
 	"$BUILD/snapls" <"$tmp/cut" >/dev/null 2>"$tmp/err2"
 	is "$file $? $(wc -l <"$tmp/err") $(wc -l <"$tmp/err2")" "1 1 1 1" \
-	    "cut behind $n bytes"
+	    "cut after $n bytes"
 done
 is "$(head -c $((size - 34)) "$tmp/z" | "$BUILD/snapls" 2>&1 >/dev/null |
     grep -c 'gzip member [0-9]*, at byte [0-9]*: .*was cut off')" 1 \
@@ -95,7 +94,7 @@ is "$(head -c $((size - 34)) "$tmp/z" | "$BUILD/snapls" 2>&1 >/dev/null |
 (cat "$tmp/z"; echo) >"$tmp/junk"
 is "$("$BUILD/snapls" "$tmp/junk" 2>&1 >/dev/null |
     grep -c "at byte $size: trailing garbage after the last member")" 1 \
-    "junk behind the end"
+    "trailing garbage"
 
 # A disk that is full, and a reader that goes away.
 target "$targets/anon"
@@ -112,5 +111,5 @@ else
 	    "1 1 1" "a reader that goes away: one line"
 fi
 let_go "$pid" "the target runs on"
-unnoticed "$pid" "and noticed nothing"
+unnoticed "$pid" "the target noticed nothing"
 finish 45

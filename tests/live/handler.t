@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests that set core_pattern leave it as it was, however they end, and are
-# skipped where the kernel would not find the handler.
+# Tests that set core_pattern restore it however they end, and are skipped if
+# the kernel would not find their handler.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # for other shells
 . "$(dirname "$0")/../tap.sh"
@@ -10,7 +10,7 @@
 why=$(handler_lacks)
 [ -z "$why" ] || skip_all "$why"
 
-# as it ends by timeout(1), and by whom the kernel runs out of memory
+# timeout(1) sends SIGTERM, and the kernel without memory SIGKILL
 mkdir "$tmp/tests"
 cp -r "$tests/tap.sh" "$tests/handler.sh" "$tests/slow" "$tmp/tests"
 export TAP_BOUNDED=1	# by this test
@@ -31,14 +31,14 @@ is_back() {
 	    "$was
 $waslimit" ]
 }
-# ends_by SIGNAL: the whole group of the test gets it
+# ends_by SIGNAL: send it to the whole process group of the test
 ends_by() {
 	rm -f "$tmp/set"
 	setsid bash "$tmp/tests/sets.t" >/dev/null 2>&1 3>&- &
 	until_true is_set
 	kill "-$1" -- "-$(ps -o pgid= -p "$(cat "$tmp/set")" | tr -d ' ')"
 	until_true is_back
-	ok $? "killed with $1: it is put back" ||
+	ok $? "killed with $1: core_pattern is restored" ||
 	    cat "$proc/core_pattern" | diag
 	echo "$was" >"$proc/core_pattern"
 	echo "$waslimit" >"$proc/core_pipe_limit"
@@ -46,7 +46,7 @@ ends_by() {
 ends_by TERM
 ends_by KILL
 
-# lacks COMMAND ...: why it is skipped when this runs it; nothing if it is not
+# lacks COMMAND ...: print why tests that COMMAND runs are skipped, if they are
 cat >"$tmp/tests/lacks.t" <<'END'
 . "$(dirname "$0")/tap.sh"
 . "$tests/handler.sh"
@@ -57,11 +57,11 @@ lacks() {
 }
 elsewhere="the kernel runs handlers in the initial namespaces, where this \
 test is not"
-is "$(lacks env)" "" "where the kernel finds it, it is tested"
+is "$(lacks env)" "" "where the kernel finds the handler, tests run"
 is "$(lacks unshare -pf --mount-proc)" "$elsewhere" \
-    "other process ids: it is skipped"
-# the tests stay where they are
+    "another PID namespace: skipped"
+# hide only /var/tmp, not the tests
 is "$(lacks unshare -m sh -c 'mount -t tmpfs none /var/tmp && exec "$@"' - \
     env TMPDIR=/var/tmp)" \
-    "$elsewhere" "another mount: it is skipped"
+    "$elsewhere" "another mount namespace: skipped"
 finish 5

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# snapdiff of a process that leaks what is known: what grew, to the chunk, and
-# its heaps as the C library itself tells of them.
+# snapdiff of a process with known leaks reports the growth, to the chunk, and
+# the sizes of its heaps as the C library reports them.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Have the target leak once more, and take a snapshot: step N
+# step N: have the target leak once more, and take a snapshot
 step() {
 	printf s >&"${ask_fd[$pid]}"
 	until_true grep -q "^told $1\$" "${lines_of[$pid]}"
 	snap -o "$tmp/$1.snap" "$pid"
 }
 
-# Compare what snapdiff measures in FILE with what the target told at step N:
-# compare FILE N [BYTES], which others have of its heap
+# compare FILE N [BYTES]: compare snapdiff's numbers for FILE with those that
+# the target printed at step N; BYTES of its heap belong to others
 compare() {
 	"$BUILD/snapdiff" -aj "$tmp/$1" >"$tmp/json" 2>"$tmp/err" ||
 	    cat "$tmp/err"
@@ -64,7 +64,7 @@ free 0
 used True
 sizes True
 caches '
-# From glibc 2.42 on, caches of threads are not known: what they have is in use.
+# From glibc 2.42 on, chunks in caches of threads count as in use.
 known=on
 if printf '%s\n' 'glibc 2.42' "$(getconf GNU_LIBC_VERSION)" | sort -C -V; then
 	known=off
@@ -84,7 +84,7 @@ for caches in on off; do
 		step "$i"
 		is "$(compare "$i.snap" "$i")" \
 		    "$right$([ $caches = off ] && echo off || echo $known)" \
-		    "caches $caches: the heap as mallinfo2 and malloc_info tell it, $i"
+		    "caches $caches: as in mallinfo2 and malloc_info, $i"
 	done
 	"$BUILD/snapdiff" -b "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" \
 	    >"$tmp/out" 2>"$tmp/err"
@@ -92,20 +92,21 @@ for caches in on off; do
 	is "$(awk '/chunks of .* in use/ { print $2 - $1, $3 - $2, $6 }' \
 	    "$tmp/out")" "50 50 528
 100 100 1008
-10 10 3008" "caches $caches: what leaks, and nothing that was freed"
-	is "$(grep -c ', free' "$tmp/out")" 0 "caches $caches: what is free does not grow"
+10 10 3008" "caches $caches: only leaked chunks grow"
+	is "$(grep -c ', free' "$tmp/out")" 0 \
+	    "caches $caches: free chunks do not grow"
 	is "$(awk '/ descriptors/ { print $2 - $1, $3 - $2 }' "$tmp/out" |
-	    tr '\n' ' ')" "1 1 1 1 " "caches $caches: descriptors, and those of /dev/null"
+	    tr '\n' ' ')" "1 1 1 1 " "caches $caches: descriptors grow by one"
 	is "$(awk '/ anonymous$/ && NF == 4 { print ($2 - $1) / 1024, ($3 - $2) / 1024 }' \
-	    "$tmp/out")" "64 64" "caches $caches: anonymous memory"
+	    "$tmp/out")" "64 64" "caches $caches: anonymous memory grows"
 	echo q >&"${ask_fd[$pid]}"
 done
 unset GLIBC_TUNABLES
 
 "$BUILD/snapdiff" "$tmp/4.snap" "$tmp/3.snap" "$tmp/2.snap" >"$tmp/out"
-is "$? $(cat "$tmp/out")" "0 " "what only shrinks is not told"
+is "$? $(cat "$tmp/out")" "0 " "no output if all shrinks"
 "$BUILD/snapdiff" "$tmp/2.snap" "$tmp/4.snap" "$tmp/3.snap" >"$tmp/out"
-is "$? $(cat "$tmp/out")" "0 " "nor what grew and shrank"
+is "$? $(cat "$tmp/out")" "0 " "no output for what grew and shrank"
 "$BUILD/snapdiff" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" >"$tmp/three"
 "$BUILD/snapcat" -o "$tmp/all.snap" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap"
 "$BUILD/snapdiff" "$tmp/all.snap" >"$tmp/out"
@@ -113,13 +114,16 @@ is "$? $(sed 1,3d "$tmp/out")" "1 $(sed 1,3d "$tmp/three")" \
     "three parts of one snapshot: the same"
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/4.snap" 2>/dev/null
 is "$("$BUILD/snapdiff" -a "$tmp/core" 2>/dev/null | grep -c ' chunks ')" \
-    "$("$BUILD/snapdiff" -a "$tmp/4.snap" | grep -c ' chunks ')" "of a core: the same"
+    "$("$BUILD/snapdiff" -a "$tmp/4.snap" | grep -c ' chunks ')" \
+    "a core: the same"
 
 "$BUILD/snapdiff" -a "$tmp/1.snap" "$tmp/2.snap" >"$tmp/out"
-is "$? $(grep -c '[0-9] threads$' "$tmp/out")" "1 1" "-a: it grew from one to another"
+is "$? $(grep -c '[0-9] threads$' "$tmp/out")" "1 1" \
+    "-a: growth from one to the other"
 "$BUILD/snapdiff" -ax "$tmp/4.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" \
-    "2 snapdiff: -l, -s, -x and -p pid:pid require exactly two moments" "-a with -x"
+    "2 snapdiff: -l, -s, -x and -p pid:pid require exactly two moments" \
+    "-a with -x is refused"
 
 target "$targets/leaking" brk
 step 1
@@ -130,9 +134,9 @@ step 1
 timeout 60 "$BUILD/snapdiff" -a "$tmp/1.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(sed 's/[0-9a-f]*; not all/X; not all/; s/[0-9][0-9]*/N/' "$tmp/err")" \
     "2 snapdiff: process N: invalid heap data at X; not all of the heap is counted" \
-    "a heap that was written over: a warning, and status 2"
+    "a damaged heap: a warning, and status 2"
 
-# one that calls brk(2) itself, and never malloc(3)
+# this program calls brk(2) itself, and never malloc(3)
 cat >"$tmp/own.c" <<'END'
 #include <unistd.h>
 
@@ -154,6 +158,6 @@ if grep -q 'heap arenas' "$tmp/out"; then
 else
 	is "$rc $(sed 's/[0-9][0-9]*/N/' "$tmp/err")" \
 	    "0 snapdiff: process N: heap not counted: its layout is not that of a known glibc" \
-	    "a heap that is not of glibc's malloc: that is said"
+	    "a heap that is not of glibc's malloc: a message"
 fi
 finish 27

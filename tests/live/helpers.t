@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Neither snap itself nor a guard, its own or another's, is taken along with
-# those that started it.
+# snap does not capture itself or a guard, its own or that of another snap, with
+# the processes that started it.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-# a program of this test alone, so that its processes are known
+# a copy for this test alone, so that its processes can be found
 cp "$BUILD/snap" "$tmp/snap"
 mine() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$tmp/snap*" 2>/dev/null |
@@ -15,7 +15,7 @@ nothing_left() {
 	[ -z "$(mine)" ]
 }
 
-# Of who started it.
+# Capture the shell that started snap.
 # shellcheck disable=SC2016 # its own variables
 ancestor='"$0" -lr -o "$1/out" $$ 2>"$1/err"
 echo $? $(sed "s/[1-9][0-9]*/N/" "$1/err")
@@ -30,9 +30,9 @@ is "$(bash -c "$ancestor" "$tmp/snap" "$tmp")" \
 until_true nothing_left
 ok $? "ancestor: no guard is left"
 is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
-    "ancestor: the guard is not taken"
+    "ancestor: the guard is not in the snapshot"
 
-# Of the first process of a namespace, which its guard would be left to.
+# Capture the first process of a PID namespace, which would inherit the guard.
 if is_root && unshare -pf --mount-proc true 2>/dev/null; then
 	is "$(timeout 60 unshare -pf --mount-proc --kill-child bash -c \
 	    "$ancestor" "$tmp/snap" "$tmp")" \
@@ -43,7 +43,7 @@ else
 	skip "init" "needs root" 2
 fi
 
-# Another's, which waits while nobody reads what that writes.
+# The guard of another snap, which waits because nobody reads its output.
 target "$targets/compute" wait
 mkfifo "$tmp/full"
 sleep 100 <>"$tmp/full" &
@@ -69,18 +69,18 @@ other=$(guard)
 snap=$tmp/snap
 snap -lr -o "$tmp/out" "$shell"
 is "$rc $err" "0 snap: process N is a guard process of snap: left out" \
-    "another's guard: left out of all"
+    "another's guard: left out"
 is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
-    "another's guard: is not taken"
+    "another's guard: not in the snapshot"
 snap -l -o "$tmp/out" "$other"
 is "$rc $err" "1 snap: process N is a guard process of snap: left out
-snap: nothing to take a snapshot of" "another's guard: said when it is named"
+snap: nothing to take a snapshot of" "another's guard: refused by ID"
 kill -KILL "$(tr -d ' ' <"/proc/$shell/task/$shell/children")"
 until_true nothing_left
-ok $? "another's guard: ends when it is to"
+ok $? "another's guard: ends with its snap"
 ! has_clone
-ok $? "another's guard: did its work"
-unnoticed "$pid" "another's guard: its process did not notice"
+ok $? "another's guard: removes the clone"
+unnoticed "$pid" "another's guard: not noticed by its process"
 for p in $(mine); do
 	kill -KILL "$p"
 done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a target does to who looks at it: file servers of its own that do not
-# answer, locks of the kernel that it has while it waits for these, and names
-# that lead elsewhere the next moment.
+# Targets that hinder snap: their own file servers do not answer, they hold
+# locks of the kernel while they wait for these servers, and their file names
+# lead elsewhere the next moment.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# What was said, of each process once.
+# said: print the kinds of messages, each once
 said() {
 	sed 's/.*: \([0-9]* kilobytes could not be read\).*/pages/
 	    s/.*: no answer in 1 seconds: .*/no answer/
@@ -15,7 +15,7 @@ said() {
 	    "$tmp/err" | sort -u | tr '\n' ' '
 }
 
-# Has all ended that snap started in this test?
+# Have all processes ended that snap started in this test?
 export HOSTILE_TEST=$tmp
 none_behind() {
 	local p
@@ -27,8 +27,8 @@ none_behind() {
 	done
 }
 
-# hangs PID WHAT TARGET-OPTIONS SNAP-OPTIONS SAID: one that is taken beside it
-# is whole, and both run on.
+# hangs PID WHAT TARGET-OPTIONS SNAP-OPTIONS SAID: snap reports a target whose
+# server hangs as SAID, and captures process PID; both run on.
 hangs() {
 	local beside=$1 what=$2 server opts
 
@@ -38,14 +38,14 @@ hangs() {
 	target "$targets/served" "$tmp/mnt$serial" $3
 	server=$pid
 	snap -t 1 "${opts[@]}" -o "$tmp/snap" "$beside" "$server"
-	is "$rc $(said)" "$5" "$what: what is missing is said" ||
+	is "$rc $(said)" "$5" "$what: snap reports what is missing" ||
 	    diag <"$tmp/err"
-	check "$tmp/snap" "$beside" "$what: the other is taken"
+	check "$tmp/snap" "$beside" "$what: the other is captured"
 	let_go "$beside" "$what: the other runs on"
-	let_go "$server" "$what: and the one that is served"
-	unnoticed "$server" "$what: which has noticed nothing"
+	let_go "$server" "$what: the target runs on"
+	unnoticed "$server" "$what: the target noticed nothing"
 	until_true none_behind
-	ok $? "$what: no one is left behind"
+	ok $? "$what: no process of snap is left"
 }
 
 # Is $pid inside execve(2)?
@@ -53,7 +53,7 @@ is_executing() {
 	grep -q execve "/proc/$pid/stack"
 }
 
-# Does snap trace a process, which runs?
+# Is a process traced while it runs?
 is_seized() {
 	[[ $(states "$1") = *[1-9]*S* ]]
 }
@@ -65,12 +65,12 @@ if is_root && [ -w /dev/fuse ]; then
 	mkdir "$answered"
 	target "$targets/served" "$answered" ELF touch
 	snap -o "$tmp/snap" "$pid"
-	is "$rc $err" "0 " "served: a snapshot of who answers"
-	check "$tmp/snap" "$pid" "served: it is whole" -a
+	is "$rc $err" "0 " "served: taken if the server answers"
+	check "$tmp/snap" "$pid" "served: memory matches" -a
 	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "served: with clones"
-	check "$tmp/snap" "$pid" "served: with clones, it is whole" -a
-	unnoticed "$pid" "served: it has noticed nothing"
+	check "$tmp/snap" "$pid" "served: with clones, memory matches" -a
+	unnoticed "$pid" "served: not noticed"
 	for o in "" -r; do
 		hangs "$anon" "a data file${o:+, $o}" hang "$o" "1 no answer "
 		hangs "$anon" "code${o:+, $o}" "ELF hang" "$o" "1 no answer "
@@ -82,14 +82,14 @@ if is_root && [ -w /dev/fuse ]; then
 		hangs "$anon" "a lock of $o" "$o" "" \
 		    "1 does not stop no answer "
 	done
-	unnoticed "$anon" "the other has noticed nothing"
-	# what snap closes nobody answers
+	unnoticed "$anon" "not noticed by the other"
+	# nobody answers when snap closes a file
 	mkdir "$tmp/mntp"
 	target "$targets/served" "$tmp/mntp" touch passed hang
 	snap -t 1 -o "$tmp/snap" "$pid"
 	is "$rc $(said)" '1 no answer ' 'passed: snap ends'
-	unnoticed "$pid" 'passed: it has noticed nothing'
-	# nobody may trace who is inside execve(2)
+	unnoticed "$pid" 'passed: not noticed'
+	# a process inside execve(2) cannot be traced
 	target "$targets/anon"
 	anon=$pid
 	mkdir "$tmp/mntx"
@@ -98,28 +98,28 @@ if is_root && [ -w /dev/fuse ]; then
 	snap -t 1 -o "$tmp/snap" "$anon" "$pid"
 	is "$rc $err" \
 	    "1 snap: process N does not stop: it is inside execve(N): left out" \
-	    "execve: who does not leave it is left out"
-	check "$tmp/snap" "$anon" "execve: the other is taken"
+	    "execve: a process that stays inside is left out"
+	check "$tmp/snap" "$anon" "execve: the other is captured"
 	let_go "$anon" "execve: the other runs on"
-	let_go "$pid" "execve: and so does the one inside"
+	let_go "$pid" "execve: the one inside runs on"
 	"$BUILD/snap" -t 600 -o "$tmp/snap" "$anon" "$pid" &
 	taker=$!
 	until_true is_seized "$anon"
-	ok $? "execve: who is waited for holds nobody up" ||
+	ok $? "execve: the other runs on while snap waits" ||
 	    states "$anon" | diag
 	# its server is its only child
 	read -r server <"/proc/$pid/task/$pid/children"
 	kill -KILL "$server"
 	wait $taker
-	is $? 0 "execve: who leaves it in time is taken"
-	check "$tmp/snap" "$anon" "execve: and so is the other"
-	unnoticed "$pid" "execve: who was inside has noticed nothing"
-	unnoticed "$anon" "execve: nor has the other"
+	is $? 0 "execve: a process that leaves it is captured"
+	check "$tmp/snap" "$anon" "execve: the other is captured"
+	unnoticed "$pid" "execve: not noticed by the one inside"
+	unnoticed "$anon" "execve: not noticed by the other"
 else
-	skip "files that are served" "only root may serve one here" 83
+	skip "files of the target's server" "needs root and /dev/fuse" 83
 fi
 
-# As nobody: root opens what is mapped, not a name.
+# As nobody: root opens mapped files themselves, not names.
 if is_root; then
 	as_nobody
 fi
@@ -129,5 +129,5 @@ for i in 1 2 3 4; do
 	snap -n -o "$tmp/pub/$i.snap" "$pid"
 	is "$rc $err" "0 " "swapped: taken"
 done
-unnoticed "$pid" "swapped: what is no regular file is not opened"
+unnoticed "$pid" "swapped: only regular files are opened"
 finish 88

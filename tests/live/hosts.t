@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The recipe of snap(7) for one job on many hosts, word for word: two hosts, each
-# with its network, processes, name and sshd.
+# The example for one job on many hosts in snap(7), on two hosts, each with its
+# own network, processes, name and sshd.
 # beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
@@ -30,7 +30,7 @@ ip -n "$near" link add bridge type bridge 2>"$tmp/err" ||
 ip -n "$near" addr add 192.0.2.1/24 dev bridge
 ip -n "$near" link set bridge up
 ip -n "$near" link set lo up
-# where sshd goes to be out of harm's way
+# the directory that sshd changes its root to
 [ -d /run/sshd ] || { mkdir /run/sshd && made=/run/sshd; }
 
 mkdir "$tmp/bin" "$tmp/here" "$tmp/job"
@@ -68,7 +68,7 @@ BatchMode yes
 LogLevel ERROR
 END
 
-# What a host is: its files are ours, but for one directory.
+# Start a host, which has our files, except for one directory.
 cat >"$tmp/host" <<END
 mount -t proc proc /proc
 mount --bind "$tmp/\$1" "$tmp/job"
@@ -94,7 +94,7 @@ for i in 1 2; do
 	    2>&1 </dev/null &
 done
 
-# here COMMAND: near, where nothing is but what comes there
+# here COMMAND: run a command on the near host, in an empty directory
 here() {
 	(cd "$tmp/here" && PATH=$tmp/bin:$PATH timeout 60 nsenter \
 	    --net="/run/netns/$near" bash -c "$1")
@@ -111,16 +111,16 @@ done
 
 page_commands "$tests/../cmd/snap/snap.7" | grep -m 1 -B 1 -A 2 '^clush' \
     >"$tmp/recipe"
-is "$(wc -l <"$tmp/recipe")" 4 "there is a recipe"
+is "$(wc -l <"$tmp/recipe")" 4 "snap(7) has the example"
 sed -e 's/node\[1-8\]/node[1-2]/' -e "s,/tmp/job,$tmp/job/job," \
     -e '$s/$/; echo $at/' "$tmp/recipe" >"$tmp/here.sh"
 here "set -e; . '$tmp/here.sh'" >"$tmp/out" 2>"$tmp/err"
-# clush(1) shows how far it is if that takes long
+# clush(1) prints its progress if it takes long
 is "$? $(tr '\r' '\n' <"$tmp/err" | grep -vE '^(clush: [0-9]+/2)? *$')" "0 " \
-    "the recipe" || diag <"$tmp/out"
+    "the example runs" || diag <"$tmp/out"
 at=$(sed -n 's/^@//p' "$tmp/out")
 is "$(cd "$tmp/here" && echo *)" "job.snap job.snap.node1 job.snap.node2" \
-    "what comes of it"
+    "the example writes these files"
 is "$(ls "$tmp/job")" "" "hosts have files of their own"
 python3 - "$BUILD/snapls" "$tmp/here" "$at" >"$tmp/out" 2>&1 <<'END'
 import json, subprocess, sys
@@ -147,14 +147,14 @@ END
 is "$(cat "$tmp/out")" "not before True
 hosts node1 node2
 processes solver solver
-once True" "all of the job, from that time on; what they share, once"
+once True" "both hosts, from that time on; shared memory once"
 
 if command -v pdsh >/dev/null; then
 	PDSH_RCMD_TYPE=ssh here 'pdsh -w node[1-2] "snap -n solver | wc -c"' \
 	    >"$tmp/out" 2>"$tmp/err"
 	is "$? $(sed 's/[0-9]\{5,\}/N/' "$tmp/out" | sort)" "0 node1: N
-node2: N" "pdsh, too" || diag <"$tmp/err"
+node2: N" "the same with pdsh" || diag <"$tmp/err"
 else
-	skip "pdsh, too" "no pdsh"
+	skip "the same with pdsh" "no pdsh"
 fi
 finish 6

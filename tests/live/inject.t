@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a process tells of itself is recorded, and it does not notice that it
-# was asked; where it cannot be asked, that is said.
+# snap injects system calls to record what only the process itself can read, and
+# the process notices nothing.  If that is not possible, snap says so.
 # beside: live long
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
@@ -8,7 +8,7 @@
 cannot="snap: process N cannot be restored, nor released at once: no system call can be injected:"
 cannots="snap: process N cannot be restored: no system call can be injected:"
 
-# What the record of the last snapshot says of why nothing was run.
+# observed PID: print why no call was injected, and which state is recorded
 observed() {
 	python3 - "$tests/live" "$tmp/snap" "$1" <<'PY'
 import sys
@@ -23,7 +23,7 @@ PY
 target "$targets/state"
 snap -r -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "state: taken"
-try "state: as the process tells it" \
+try "state: as the target printed it" \
     python3 "$tests/live/state.py" "$tmp/snap" "$pid" "$lines"
 size() {
 	grep -E '^(VmSize|VmStk|Threads|FDSize)' "/proc/$pid/status"
@@ -41,23 +41,25 @@ size >"$tmp/after"
 try "state: nothing is left behind" diff "$tmp/before" "$tmp/after"
 snap -n -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "observed: taken without a warning"
-is "$(observed "$pid")" "asked for" "observed: says so, and has nothing that only the process knows"
-let_go "$pid" "state: let go"
+is "$(observed "$pid")" "asked for" \
+    "observed: recorded, without injected state"
+let_go "$pid" "state: released"
 unnoticed "$pid" "state: not noticed"
 
-# What is stopped stays so, with nothing on its mind.
+# A stopped process stays stopped.
 target "$targets/state"
 kill -STOP "$pid"
 until_true grep -q '^State:.T' "/proc/$pid/status"
 snap -r -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "stopped: taken"
-try "stopped: tells all the same" \
+try "stopped: its state is recorded" \
     python3 "$tests/live/state.py" "$tmp/snap" "$pid" "$lines"
 is "$(states "$pid")" " 0 T " "stopped: stays stopped"
 kill -CONT "$pid"
 unnoticed "$pid" "stopped: not noticed"
 
-# A process of one thread tells before the stop what it tells in it with -s.
+# snap -r asks a process with one thread before the stop, and snap -s in the
+# stop: the records are equal.
 cat >"$tmp/one.py" <<'EOF'
 import ctypes, faulthandler, signal, sys
 libc = ctypes.CDLL(None)
@@ -90,19 +92,20 @@ snap -s -o "$tmp/snap" "$pid"
 told >"$tmp/stopped"
 snap -r -o "$tmp/snap" "$pid"
 told >"$tmp/out"
-is "$(cat "$tmp/out")" "$(cat "$tmp/stopped")" "one thread: with -r as with -s"
+is "$(cat "$tmp/out")" "$(cat "$tmp/stopped")" \
+    "one thread: the same with -r and -s"
 is "$(grep -E 'subreaper|pdeath' "$tmp/out" | tr '\n' ' ')" \
     "child_subreaper b'1\\n' pdeath_signal b'12\\n' " \
-    "one thread: what it has set"
+    "one thread: its settings are recorded"
 printf x >&"${ask_fd[$pid]}"
 until_true grep -q timed "$lines"
 snap -r -o "$tmp/snap" "$pid"
 told >"$tmp/out"
 grep -q "^itimers b'real 0 99[0-9]*" "$tmp/out"
-ok $? "one thread: with a timer that is set" || diag <"$tmp/out"
+ok $? "one thread: a running timer is recorded" || diag <"$tmp/out"
 unnoticed "$pid" "one thread: not noticed"
 
-# Stopped and continued while it is made to run calls.
+# The process is stopped and continued while calls are injected.
 target "$targets/compute"
 n=$(often 20)
 for ((i = 0; i < n; i++)); do
@@ -115,20 +118,20 @@ for ((i = 0; i < n; i++)); do
 	wait $! || break
 done
 is "$i" "$n" "stopped at any moment: taken" || diag <"$tmp/err"
-let_go "$pid" "stopped at any moment: let go"
-unnoticed "$pid" "stopped at any moment: all goes on"
+let_go "$pid" "stopped at any moment: released"
+unnoticed "$pid" "stopped at any moment: not noticed"
 
-# Forked by a thread, whose stack it is on; its own was used to the end.
+# A child forked by a thread is on that thread's stack; its own is used up.
 target "$targets/threadfork"
 child=$(sed -n 's/^child //p' "$lines")
 for flags in "" -l; do
 	snap -r -o "$tmp/snap" ${flags:+"$flags"} "$child"
 	is "$rc $err" "0 " "forked by a thread: taken $flags"
 done
-let_go "$child" "forked by a thread: let go"
+let_go "$child" "forked by a thread: released"
 unnoticed "$pid" "forked by a thread: not noticed"
 
-# Of a zombie there is nothing to ask for, and nothing to restore.
+# A zombie has no state to record, and cannot be restored.
 target "$targets/zombie"
 snap -r -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
 is "$rc $err" "1 snap: process N is a zombie: it no longer has memory or registers" \
@@ -136,11 +139,11 @@ is "$rc $err" "1 snap: process N is a zombie: it no longer has memory or registe
 snap -v -r -o /dev/null "$pid"
 is "$(grep -o 'stopped for' "$tmp/err" | wc -l) $(grep -c \
     "process $pid: stopped for" "$tmp/err")" "1 1" \
-    "zombie: its parent alone was stopped"
+    "zombie: only its parent is stopped"
 "$BUILD/snapload" -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
     "1 snapload: process N: it is a zombie whose parent is not in the snapshot: cannot be restored
-snapload: nothing is written" "zombie: snapload says what it is"
+snapload: nothing is written" "zombie: snapload refuses it"
 unnoticed "$pid" "zombie: not noticed by its parent"
 
 if [ -x "$targets/bits32" ]; then
@@ -149,16 +152,17 @@ if [ -x "$targets/bits32" ]; then
 	is "$rc $err" "1 $cannot it is a N-bit process" "32 bits: refused"
 	snap -s -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannots it is a N-bit process" "32 bits, -s: refused"
-	is "$(observed "$pid")" "it is a 32-bit process" "32 bits: recorded"
+	is "$(observed "$pid")" "it is a 32-bit process" \
+	    "32 bits: the record says why"
 	unnoticed "$pid" "32 bits: not noticed"
 else
 	skip "32 bits" "not built" 4
 fi
 
-# One that hands its system calls to itself keeps what it does with them.
+# A process with PR_SET_SYSCALL_USER_DISPATCH keeps it.
 target "$targets/dispatched"
 if grep -q none "$lines"; then
-	skip "dispatched" "the kernel has no such thing" 2
+	skip "dispatched" "not in this kernel" 2
 else
 	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannot it hands its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)" \
@@ -166,7 +170,7 @@ else
 	unnoticed "$pid" "dispatched: not noticed"
 fi
 
-# One who may suspend seccomp(2) can ask a process that is under it.
+# If snap may suspend seccomp(2), it can inject calls despite a filter.
 for mode in "" strict; do
 	# shellcheck disable=SC2086 # no argument, or one
 	target "$targets/sandboxed" $mode
@@ -174,15 +178,15 @@ for mode in "" strict; do
 		snap -r -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "seccomp $mode: taken"
 		is "$(observed "$pid")" "nothing
-sigaction brk sigaltstack" "seccomp $mode: asked"
-		let_go "$pid" "seccomp $mode: let go"
+sigaction brk sigaltstack" "seccomp $mode: state is recorded"
+		let_go "$pid" "seccomp $mode: released"
 	else
 		skip "seccomp $mode" "needs root" 3
 	fi
 	unnoticed "$pid" "seccomp $mode: not noticed"
 done
 
-# Snap is killed at some moment of the time it takes, again and again.
+# killed_often: kill snap at random moments, again and again
 killed=$(often 30)
 killed_often() {
 	python3 - "$BUILD/snap" "$pid" "$killed" <<'PY'
@@ -205,18 +209,17 @@ for i in range(int(sys.argv[3])):
 PY
 }
 
-# Those that wait are not woken.
+# Processes that wait are not woken.
 for arg in "" wait; do
 	# shellcheck disable=SC2086 # no argument, or one
 	target "$targets/compute" $arg
 	size >"$tmp/before"
 	try "compute $arg: killed $killed times" killed_often
-	let_go "$pid" "compute $arg: let go"
+	let_go "$pid" "compute $arg: released"
 	unnoticed "$pid" "compute $arg: all registers are as they were"
 done
 
-# It is enough that the code can return from a signal: what else is needed,
-# the [vdso] has.
+# Code that returns from a signal is enough: the [vdso] has the other code.
 vdso_calls() {
 	python3 - "$targets/nolibc" <<'PY'
 import re, sys
@@ -238,20 +241,20 @@ if [ ! -x "$targets/nolibc" ]; then
 elif [ "$(vdso_calls)" = cannot ]; then
 	skip "without a library" "the [vdso] has no call that returns" 7
 else
-	is "$(vdso_calls)" "can call" "without a library: as little as there can be"
+	is "$(vdso_calls)" "can call" "without a library: no code but the least"
 	target "$targets/nolibc"
 	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "without a library: taken"
 	is "$(observed "$pid")" "nothing
-sigaction brk sigaltstack" "without a library: asked"
+sigaction brk sigaltstack" "without a library: state is recorded"
 	snap -l -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "without a library: cloned"
 	try "without a library: killed $killed times" killed_often
-	let_go "$pid" "without a library: let go"
+	let_go "$pid" "without a library: released"
 	unnoticed "$pid" "without a library: not noticed"
 fi
 
-# The target is killed while it is asked: an error that says so, soon.
+# The target is killed while calls are injected: snap reports that, soon.
 for ((i = 0; i < 20; i++)); do
 	"$targets/compute" wait </dev/zero >/dev/null 2>&1 3>&- &
 	sleep 0.01
@@ -267,7 +270,8 @@ for ((i = 0; i < 20; i++)); do
 		break
 	fi
 done
-is "$i $rc" "20 ${rc#[2-9]*}" "killed while it is asked: an error" || diag <"$tmp/err"
+is "$i $rc" "20 ${rc#[2-9]*}" \
+    "killed meanwhile: no crash, no hang" || diag <"$tmp/err"
 
 if is_root; then
 	as_nobody
@@ -277,12 +281,13 @@ if is_root; then
 	is "$rc $err" "1 $cannot its seccomp(N) filters cannot be suspended" \
 	    "seccomp: refused without privilege"
 	cp "$tmp/pub/snap" "$tmp/snap"
-	is "$(observed "$pid")" "its seccomp(2) filters cannot be suspended" "seccomp: recorded"
+	is "$(observed "$pid")" "its seccomp(2) filters cannot be suspended" \
+	    "seccomp: the record says why"
 	unnoticed "$pid" "seccomp: not noticed"
 	target "$targets/state"
 	snap -r -o "$tmp/pub/snap" "$pid"
 	is "$rc $err" "0 " "without privilege: taken"
-	try "without privilege: as the process tells it" python3 \
+	try "without privilege: as the target printed it" python3 \
 	    "$tests/live/state.py" "$tmp/pub/snap" "$pid" "$lines"
 	unnoticed "$pid" "without privilege: not noticed"
 else

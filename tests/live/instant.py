@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""instant - is a snapshot one of one instant?
+"""instant - check that a snapshot is of one instant
 
 usage: instant.py SNAPSHOT PID LINES
 
-LINES is what the targets sweep, token or resize printed, PID the process.  Prints
-what is wrong, and exits 1 if anything is; else where the boundary was.
+LINES is the output of the target sweep, token or resize, PID its process.
+Prints errors and exits 1, or prints where the boundary is.
 """
 
 import os

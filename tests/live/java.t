@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Java's own debugger reads our cores of a JVM, whose heap is partly in an
-# archive that is mapped, and tells what it tells of the live one.
+# Java's own debugger prints the same for our core of a JVM as for the live JVM.
+# The heap of the JVM is partly in a mapped archive.
 # beside: live long unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -29,20 +29,19 @@ if ! (cd "$tmp" && "$java"c Deep.java) >"$tmp/err" 2>&1; then
 	skip_all "no javac"
 fi
 
-# The frames of all threads, without addresses; what went wrong, if
-# anything did.
+# jstack ARG ...: print the frames of all threads without addresses, and errors
 jstack() {
 	timeout 60 "${java%java}jhsdb" jstack "$@" 2>&1 |
 	    grep -oE '^"[^"]*"| - [^ ]*\(.*\) @bci.*|.*(Exception|Error).*'
 }
 
-# recipe WORD: that line of snap(7), in the directory of the process
+# recipe WORD: run the line for WORD in snap(7) in the process's directory
 recipe() {
 	(cd "$tmp/mnt.$gc/$pid" && PATH=${java%/java}:$PATH timeout 60 bash -c \
 	    "$(page_commands "$tests/../cmd/snap/snap.7" |
 	    grep "^jhsdb .*$1")") 2>&1
 }
-# objects FILE: how many strings and their bytes a histogram has
+# objects FILE: print a histogram's numbers of strings and byte arrays
 objects() {
 	grep -E '[[:space:]](java.lang.String|byte\[\])$' "$1" |
 	    sed 's/^[0-9]*://'
@@ -53,7 +52,7 @@ for gc in UseG1GC UseZGC; do
 	jstack --pid "$pid" >"$tmp/live"
 	if [ "$(grep -c 'Deep.deep' "$tmp/live")" -ne 10 ] ||
 	    grep -qE 'Exception|Error' "$tmp/live"; then
-		skip "$gc" 'jhsdb fails on the live process, too' 8
+		skip "$gc" 'jhsdb fails on the live process as well' 8
 		continue
 	fi
 	for flag in -s -l; do
@@ -61,7 +60,7 @@ for gc in UseG1GC UseZGC; do
 		is "$rc $err" "0 " "$gc, $flag: taken"
 		"$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 		jstack --exe "$java" --core "$tmp/core" >"$tmp/dead"
-		try "$gc, $flag: as live" diff "$tmp/live" "$tmp/dead"
+		try "$gc, $flag: as the live one" diff "$tmp/live" "$tmp/dead"
 	done
 	if [ -e /dev/fuse ] && [ -x "$BUILD/snapfs" ]; then
 		mkdir "$tmp/mnt.$gc"

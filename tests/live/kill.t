@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# snap -k: processes are killed when their snapshot is someone's, all of them,
-# and run on whatever fails before; what cannot be restored is told, and nobody
-# is killed for it; snap -d tells the same.
+# snap -k kills all processes when their snapshot is safe.  After an earlier
+# error all run on.  If something cannot be restored, snap says so and kills
+# none; snap -d says the same.
 # beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-# apart PROGRAM ...: a target that can be restored, for it has nothing of ours
-# but what it is: $pid
+# apart PROGRAM ...: start a target that shares nothing with this test, so that
+# it can be restored: $pid
 apart() {
 	rm -f "$tmp/out"
 	"${as[@]}" setsid python3 -c 'import os, sys
@@ -25,7 +25,7 @@ leave() {
 } 2>/dev/null
 trap leave EXIT
 
-# restorable, with two threads, and with a child that has one, too
+# two: a restorable process with three threads, and a child that has three
 cat >"$tmp/two.py" <<'EOF'
 import os, sys, threading
 child = os.fork()
@@ -58,7 +58,7 @@ ended() {
 	done
 }
 
-# To a file.
+# The output is a file.
 two
 snap -d -r "$pid"
 is "$rc $err" "0 snap: all processes can be restored" "-d: all can be restored"
@@ -70,11 +70,11 @@ running "$pid" "$child"
 ok $? "-d -k -f: they run on"
 snap -k -o "$tmp/snap" "$pid"
 ended "$pid" "$child"
-is "$? $rc $err" "0 0 " "to a file: they have ended when snap has, children too"
+is "$? $rc $err" "0 0 " "to a file: all have ended when snap ends"
 try "to a file: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
 try "to a file: it can be loaded" "$BUILD/snapload" -D "$tmp/images" "$tmp/snap"
 
-# Who reads a pipe must have taken all: the last bytes wait in it here.
+# A reader must have read all of a pipe: here the last bytes are still in it.
 two
 mkfifo "$tmp/fifo"
 exec 3<>"$tmp/fifo"
@@ -85,12 +85,12 @@ two
 timeout -s KILL 60 "$BUILD/snap" -k "$child" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
 taker=$!
 exec 4<"$tmp/fifo" 3>&-
-# what is left fits into the pipe
+# the rest fits into the pipe
 head -c $((size - 500000)) <&4 >"$tmp/snap"
 until_true grep -q 'stay stopped until the output is read' "$tmp/err"
 ok $? "to a pipe: snap waits for the reader"
 is_traced "$child"
-ok $? "to a pipe: not killed while something is in it"
+ok $? "to a pipe: not killed while data is in it"
 cat <&4 >>"$tmp/snap"
 wait "$taker"
 rc=$?
@@ -99,11 +99,11 @@ is "$? $rc" "0 0" "to a pipe: killed when all is read"
 try "to a pipe: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
 exec 4<&-
 
-# A reader that ends before, a disk that is full, a snap that is ended.
+# The reader ends early, the disk is full, or snap is killed.
 two
 snap -kr "$pid" > >(head -c 100000 >/dev/null)
 is "$rc $err" "1 snap: standard output: write: Broken pipe" \
-    "a reader that ends: told"
+    "a reader that ends: a message"
 running "$pid" "$child"
 ok $? "a reader that ends: they run on"
 if is_root && mkdir "$tmp/mnt" &&
@@ -133,9 +133,9 @@ is "$rc $err" \
 
 "$BUILD/snap" -k "$pid" 2>"$tmp/err" >/dev/udp/127.0.0.1/9
 is "$? $(apart_from_criu)" "1 snap: the output is a socket: cannot determine \
-whether its peer receives the snapshot" "to a socket of datagrams: refused"
+whether its peer receives the snapshot" "to a datagram socket: refused"
 
-# What cannot be restored, or not be taken.
+# Processes that cannot be restored or captured.
 exec 8> >(cat >/dev/null)
 target "$targets/threads"
 exec 8>&-
@@ -150,16 +150,16 @@ snap -k -o "$tmp/none" "$pid" 99999999
 grep -q 'nothing written, no process killed' "$tmp/err"
 is "$? $rc $([ -e "$tmp/none" ] || echo none)" "0 1 none" \
     "refused: there is no file"
-let_go "$pid" "refused: let go"
+let_go "$pid" "refused: released"
 unnoticed "$pid" "refused: not noticed"
 two
 snap -kr -o "$tmp/none" "$pid" 99999999
 is "$rc $err" "1 snap: no such process: N
 snap: nothing written, no process killed: some of the processes could \
 not be captured completely" \
-    "one of them is not there: refused"
+    "one is missing: refused"
 running "$pid" "$child"
-ok $? "one of them is not there: the others run on"
+ok $? "one is missing: the others run on"
 snap -kn "$pid"
 is "$rc $err" "2 snap: -n cannot be combined with -d, or with -k \
 without -f: the processes could not be restored" \
@@ -172,9 +172,9 @@ snap -f "$pid"
 is "$rc" 2 "-f without -k: wrong usage"
 snap -kr -f -o "$tmp/snap" "$pid" 99999999
 ended "$pid" "$child"
-is "$? $rc $err" "0 1 snap: no such process: N" "-f: killed all the same"
+is "$? $rc $err" "0 1 snap: no such process: N" "-f: killed nevertheless"
 
-# A zombie lacks nothing.
+# A zombie is complete.
 apart python3 -c 'import os, time
 child = os.fork()
 if not child:
@@ -188,7 +188,7 @@ is "$? $rc $err" \
     "0 0 snap: process N is a zombie: it no longer has memory or registers" \
     "with a zombie: killed"
 
-# Of several trees snapload restores one at a time: that takes a file.
+# snapload restores several trees one after the other, which needs a file.
 two
 one=$pid
 two
@@ -196,7 +196,7 @@ trees="snap: 2 process trees, each restored by itself: use snapload -p with \
 $one, $pid"
 "$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
 is "$? $(apart_from_criu)" "0 $trees
-snap: all processes can be restored" "two trees: -d tells"
+snap: all processes can be restored" "two trees: -d reports them"
 "$BUILD/snap" -k "$one" "$pid" 2>"$tmp/err" > >(cat >"$tmp/piped")
 is "$? $(apart_from_criu)" "1 $trees
 snap: nothing written, no process killed: several process trees cannot go \
@@ -211,7 +211,7 @@ for p in "$one" "$pid"; do
 	    "$BUILD/snapload" -p "$p" -D "$tmp/of.$p" "$tmp/snap"
 done
 
-# One's own, without privilege.
+# Processes of one's own, without privilege.
 if is_root; then
 	as_nobody
 	two
@@ -225,8 +225,8 @@ if is_root; then
 	snap -kr -o "$tmp/pub/none" "$pid"
 	as=(env)
 	running "$pid" "$child"
-	is "$? $rc" "0 1" "another's: they run on"
+	is "$? $rc" "0 1" "another user's: they run on"
 else
-	skip "one's own, another's" "needs root" 2
+	skip "without privilege" "needs root" 2
 fi
 finish 38

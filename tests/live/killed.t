@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Snap is killed, suspended, interrupted, or its target is: no one is left
-# stopped, no file is left behind.
+# snap is killed, suspended or interrupted, or its target is killed: no process
+# is left stopped, and no file is left.
 # beside: live unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-# A snapshot that does not fit into a pipe is held until someone reads.
+# held ARG ...: snap writes to a pipe that nobody reads, and so waits
 held() {
 	# the shell has jobs in the background ignore SIGINT
 	env --default-signal=INT "$BUILD/snap" -s "$@" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
@@ -20,7 +20,7 @@ drain() {
 	exec 3<>"$tmp/fifo"
 }
 
-# Killed when it has stopped them, in the middle.
+# snap is killed while all are stopped.
 target "$targets/cow"
 all="$pid $(sed -n 's/^of //p' "$lines" | tr '\n' ' ')"
 held -r "$pid"
@@ -28,12 +28,12 @@ try "held while it is written" until_true is_traced "$pid"
 kill -KILL "$taker"
 wait "$taker" 2>/dev/null
 for p in $all; do
-	let_go "$p" "killed: let go"
+	let_go "$p" "killed: released"
 done
 drain
 unnoticed "$pid" "killed: not noticed"
 
-# Killed at any moment.
+# snap is killed at any moment.
 n=$(often 24)
 target "$targets/threads"
 target_threads=$pid
@@ -45,10 +45,10 @@ for ((i = 0; i < n; i++)); do
 	wait "$taker" 2>/dev/null
 	drain
 done
-let_go "$pid" "killed at any moment: let go"
-let_go "$target_threads" "killed at any moment: threads let go"
+let_go "$pid" "killed at any moment: released"
+let_go "$target_threads" "killed at any moment: threads released"
 
-# By default, too.
+# The same without -s.
 for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -r "$target_threads" "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
 	taker=$!
@@ -57,12 +57,12 @@ for ((i = 0; i < n; i++)); do
 	wait "$taker" 2>/dev/null
 	drain
 done
-let_go "$pid" "by default: let go"
-let_go "$target_threads" "by default: threads let go"
+let_go "$pid" "by default: released"
+let_go "$target_threads" "by default: threads released"
 unnoticed "$pid" "killed at any moment: not noticed"
-unnoticed "$target_threads" "killed at any moment: threads did not notice"
+unnoticed "$target_threads" "killed at any moment: threads not noticed"
 
-# Several, which run, so that they are asked in the stop, and at once.
+# Several processes that run: calls are injected into all in the stop, at once.
 several=()
 for i in 1 2 3; do
 	target "$targets/compute"
@@ -76,19 +76,18 @@ for ((i = 0; i < n; i++)); do
 	wait "$taker" 2>/dev/null
 done
 for pid in "${several[@]}"; do
-	let_go "$pid" "killed when it asks several: let go"
-	unnoticed "$pid" "killed when it asks several: not noticed"
+	let_go "$pid" "killed with several: released"
+	unnoticed "$pid" "killed with several: not noticed"
 done
 
-# Interrupted, it leaves no file; once with all kinds of signals, then at
-# any moment.
+# If interrupted, snap leaves no file: by each signal, then at any moment.
 target "$targets/anon"
 for sig in INT TERM HUP; do
 	held "$pid"
 	until_true is_traced "$pid"
 	kill -s "$sig" "$taker"
 	wait "$taker" 2>/dev/null
-	let_go "$pid" "SIG$sig: let go"
+	let_go "$pid" "SIG$sig: released"
 	drain
 done
 mkdir "$tmp/dir"
@@ -103,11 +102,11 @@ for ((i = 0; i < n; i++)); do
 	wait "$taker" 2>/dev/null
 	rm -f "$tmp/dir/snap"
 done
-is "$i" "$n" "interrupted at any moment: a file is whole"
+is "$i" "$n" "interrupted at any moment: a file is always whole"
 is "$(ls -A "$tmp/dir")" "" "interrupted at any moment: nothing is left"
-let_go "$pid" "interrupted at any moment: let go"
+let_go "$pid" "interrupted at any moment: released"
 
-# Suspended from the keyboard, it does not keep others stopped.
+# Suspended from the keyboard, snap keeps no process stopped.
 held "$pid"
 until_true is_traced "$pid"
 for sig in TSTP TTOU TTIN; do
@@ -117,16 +116,16 @@ settled() {
 	free_again "$pid" || [ "$(states "$taker")" != " 0 T " ]
 }
 sleep 0.2
-try "suspended: not while it holds others" settled
+try "suspended: no process stays stopped" settled
 kill -CONT "$taker"
 kill -KILL "$taker"
 wait "$taker" 2>/dev/null
-let_go "$pid" "suspended: let go"
+let_go "$pid" "suspended: released"
 drain
 unnoticed "$pid" "interrupted: not noticed"
 
-# The target is killed when snap has begun to write: an error that says so.  It
-# has more than is read before it can be written.
+# The target is killed after snap has begun to write: snap reports an error.  It
+# has more memory than snap reads before it can write.
 head -c 96000000 /dev/urandom >"$tmp/random"
 for ((i = 0; i < 5; i++)); do
 	# shellcheck disable=SC2016 # Perl's variables
@@ -147,7 +146,7 @@ for ((i = 0; i < 5; i++)); do
 	drain
 	is "$rc $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
 	    "1 snap: memory of N: the process is gone" \
-	    "the target is killed"
+	    "the target is killed: a message"
 done
 
 # The first process of a container is killed, and with it all others and their
@@ -160,7 +159,7 @@ if is_root; then
 	"$BUILD/snap" -r "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
 	taker=$!
 	head -c 1 <&3 >"$tmp/first"
-	let_go "$pid" "$what: it was let go"
+	let_go "$pid" "$what: it was released"
 	is "$(executing "$tmp/contained")" 10 \
 	    "$what: it and its children have clones"
 	kill -KILL "$pid"
@@ -176,10 +175,10 @@ if is_root; then
 	kill "$cat"
 	wait "$cat" 2>/dev/null
 	drain
-	is "$rc $left" "1 0" "$what: so are its children, and their clones"
+	is "$rc $left" "1 0" "$what: its children and all clones are gone"
 	# the first one is small: it may be read before snap waits for the reader
 	[ "$(grep -c ': its clone was killed$' "$tmp/err")" -ge 4 ]
-	ok $? "$what: snap says so" || diag <"$tmp/err"
+	ok $? "$what: snap reports the clones" || diag <"$tmp/err"
 else
 	skip "$what" "needs root" 6
 fi

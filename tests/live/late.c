@@ -1,9 +1,9 @@
 /*
- * Preloaded into a program that traces.  After its LATE_AT'th request to let a
- * thread run to a system call, it does not run for longer than it waits for a
- * thread (START_MS of lib/linux/inject/run.h), as on a busy machine.  With
- * LATE_FILE it writes LATE_TEXT to that file before the request instead.
- * LATE_REQUEST is the number of another kind of request.
+ * Preloaded into a program that traces.  After the LATE_AT'th PTRACE_SYSCALL
+ * request the program is delayed for longer than it waits for a thread
+ * (START_MS of lib/linux/inject/run.h), as on a busy machine.  With LATE_FILE,
+ * LATE_TEXT is written to that file before the request instead.  LATE_REQUEST
+ * is the number of a request in place of PTRACE_SYSCALL.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

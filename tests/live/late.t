@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A snap that does not run for half a second, at the worst time, as on a busy
-# machine, does not kill a process under a filter of seccomp(2).
+# If snap does not run for half a second at the worst time, as on a busy
+# machine, a process under a seccomp(2) filter is not killed.
 # beside: live unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -14,7 +14,7 @@ for how in -l -lr; do
 		LATE_AT=$at LD_PRELOAD=$BUILD/tests/live/late.so \
 		    "$BUILD/snap" $how -o "$tmp/snap" "$pid" 2>"$tmp/err"
 		is "$? $(<"$tmp/err")" '0 ' "$how, late at $at: taken"
-		unnoticed "$pid" "$how, late at $at: goes on"
+		unnoticed "$pid" "$how, late at $at: runs on"
 	done
 done
 finish 16

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# snap -l: what is taken of clones is what would have been taken of the
-# processes, and nothing of the clones is left.
+# snap -l captures from clones what it would capture from the processes, and
+# leaves nothing of the clones.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -13,25 +13,25 @@ no_children() {
 	[ "$(children "$1")" -eq 0 ]
 }
 
-# What oracle.py tells of text and memory.
+# pages FILE: print oracle.py's lines about text and memory
 pages() {
 	python3 "$tests/snap6/oracle.py" "$1" | grep -aE '^(text|mem) '
 }
 
-# on one processor: the kernel notes in memory on which a thread runs, rseq(2)
+# on one processor: the kernel writes a thread's processor to memory, rseq(2)
 as=(taskset -c "$(first_cpu)")
 for what in anon shared sparse lacking; do
 	target "$targets/$what"
-	# the first time, a page of its stack may come to be there
+	# the first snapshot may add a page to its stack
 	snap -l -o "$tmp/live" "$pid"
 	snap -o "$tmp/plain" "$pid"
 	snap -l -o "$tmp/live" "$pid"
 	is "$rc $err" "0 " "$what: taken"
-	check "$tmp/live" "$pid" "$what: what it holds"
+	check "$tmp/live" "$pid" "$what: memory matches"
 	pages "$tmp/plain" >"$tmp/1"
 	pages "$tmp/live" >"$tmp/2"
 	try "$what: the same memory" cmp "$tmp/1" "$tmp/2"
-	is "$(children "$pid")" 0 "$what: no child"
+	is "$(children "$pid")" 0 "$what: no child is left"
 	for ((i = 0; i < 10; i++)); do
 		snap -l -o "$tmp/live" "$pid"
 	done
@@ -42,28 +42,28 @@ for what in anon shared sparse lacking; do
 	done
 	resident "$pid" >"$tmp/2"
 	ls "/proc/$pid/fd" >"$tmp/fd2"
-	try "$what: no larger" cmp "$tmp/1" "$tmp/2"
-	try "$what: no descriptors" cmp "$tmp/fd1" "$tmp/fd2"
-	let_go "$pid" "$what: let go"
-	unnoticed "$pid" "$what: noticed nothing"
+	try "$what: uses no more memory" cmp "$tmp/1" "$tmp/2"
+	try "$what: no descriptor is left" cmp "$tmp/fd1" "$tmp/fd2"
+	let_go "$pid" "$what: released"
+	unnoticed "$pid" "$what: not noticed"
 done
 
 as=(env)
 
-# It says for how long, and so does the record.
+# -v and the record have the length of the stop.
 target "$targets/anon"
 snap -lv -o "$tmp/live" "$pid"
 took=$(sed -n 's/.*: stopped for \([0-9.]* [um]*s\).*/\1/p' "$tmp/err")
-ok $((${#took} == 0)) "-v tells the pause" || diag <"$tmp/err"
+ok $((${#took} == 0)) "-v prints the pause" || diag <"$tmp/err"
 is "$(python3 -c 'import sys
 sys.path.insert(0, sys.argv[1])
 import check
 us = int(check.record(check.load(sys.argv[2]), int(sys.argv[3]))["live"])
 print("%d us" % us if us < 1000 else "%.*f ms" % (us < 9950, us / 1000) if
     us < 999500 else "%.*f s" % (us < 9950000, us / 1e6))' \
-    "$tests/live" "$tmp/live" "$pid")" "$took" "the record tells the pause"
+    "$tests/live" "$tmp/live" "$pid")" "$took" "the record has the pause"
 
-# Killed or interrupted anywhere, it leaves nothing behind.
+# If snap is killed or interrupted at any moment, it leaves nothing behind.
 for sig in KILL TERM; do
 	for ((i = 0; i < 30; i++)); do
 		"$BUILD/snap" -l -o "$tmp/killed" "$pid" 3>&- 2>/dev/null &
@@ -72,12 +72,12 @@ for sig in KILL TERM; do
 		wait $! 2>/dev/null
 	done
 	try "SIG$sig: no child is left" until_true no_children "$pid"
-	let_go "$pid" "SIG$sig: let go"
+	let_go "$pid" "SIG$sig: released"
 done
 echo q >&"${ask_fd[$pid]}"
 
-# Killed at each call around the making of the clone, while the process has
-# next to nothing of its processor: it makes the clone long after that.
+# snap is killed at each call near the clone, while the process has almost no
+# processor time and makes the clone long after that.
 if strace -qq -e trace=none true 2>/dev/null; then
 	as=(taskset -c "$(first_cpu)" chrt -i 0)
 	target "$targets/anon"
@@ -93,24 +93,24 @@ if strace -qq -e trace=none true 2>/dev/null; then
 		    "$BUILD/snap" -l -o "$tmp/live" "$pid" 3>&- 2>/dev/null
 	done 2>/dev/null
 	kill "$hog"
-	try "killed as it clones: no child is left" until_true \
+	try "killed while it clones: no child is left" until_true \
 	    no_children "$pid"
-	let_go "$pid" "killed as it clones: let go"
-	unnoticed "$pid" "killed as it clones: noticed nothing"
+	let_go "$pid" "killed while it clones: released"
+	unnoticed "$pid" "killed while it clones: not noticed"
 else
-	skip "killed as it clones" "no strace, or it may not trace" 3
+	skip "killed while it clones" "no strace, or it may not trace" 3
 fi
 
-# Where there can be no clone, it goes on without.
+# If no clone can be made, snap works without.
 if is_root; then
 	as_nobody
 	target "$targets/anon"
 	"${as[@]}" prlimit --nproc=1 -p "$pid"
 	snap -l -o "$tmp/pub/live" "$pid"
 	is "$rc $err" "0 snap: process N cannot be cloned: user N is limited to N processes and threads, and has room for 0 more: all processes stay stopped until everything is written" \
-	    "no more processes: said, and taken"
-	check "$tmp/pub/live" "$pid" "no more processes: what it holds"
-	unnoticed "$pid" "no more processes: noticed nothing"
+	    "no more processes: taken, with a message"
+	check "$tmp/pub/live" "$pid" "no more processes: memory matches"
+	unnoticed "$pid" "no more processes: not noticed"
 else
 	skip "no more processes" "needs root" 3
 fi

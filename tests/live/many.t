@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Processes that have thousands of something are taken all the same, and what
-# is left out is said.
+# Processes with thousands of files, mappings or packets are captured, and snap
+# reports what it leaves out.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Files without names, each with a byte in it, and few descriptors for us.
+# Unlinked files with one byte each, and few descriptors for snap.
 cat >"$tmp/memfds.py" <<'EOF'
 import os, sys
 for i in range(900):
@@ -20,15 +20,15 @@ for how in "" -l; do
 	    -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
 	    "1 snap: process N has too many unlinked files open: the contents of N are saved; the rest are missing" \
-	    "files without names${how:+ ($how)}: said what is left out"
+	    "unlinked files${how:+ ($how)}: a message"
 	"$BUILD/snapls" -c "$tmp/snap" >"$tmp/out" 2>&1
-	ok $? "files without names${how:+ ($how)}: the snapshot is whole" ||
+	ok $? "unlinked files${how:+ ($how)}: the snapshot is whole" ||
 	    diag <"$tmp/out"
 done
-unnoticed "$pid" "files without names: not noticed"
+unnoticed "$pid" "unlinked files: not noticed"
 
-# Mappings of shared memory, each of its own and with another number in it, and
-# few descriptors for us: those that are frozen take two.
+# Separate shared mappings with different numbers in them, and few descriptors
+# for snap, which needs two for each copy.
 cat >"$tmp/shared.py" <<'EOF'
 import ctypes, mmap, sys
 maps = [mmap.mmap(-1, mmap.PAGESIZE) for i in range(250)]
@@ -53,12 +53,12 @@ target python3 "$tmp/shared.py"
 prlimit --nofile=512:512 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/\<[0-9][0-9a-f]*\>/N/g' "$tmp/err")" \
     "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): cannot copy more shared files than a third of RLIMIT_NOFILE (N): all processes stay stopped until everything is written" \
-    "shared mappings: stopped where that takes fewer descriptors"
+    "shared mappings: stopped, which needs fewer descriptors"
 is "$(PYTHONPATH="$tests/live" python3 "$tmp/numbers.py" "$tmp/snap" "$pid" \
-    "$lines")" "250 numbers, 0 of them wrong" "shared mappings: all are there"
+    "$lines")" "250 numbers, 0 of them wrong" "shared mappings: all are taken"
 unnoticed "$pid" "shared mappings: not noticed"
 
-# Sockets with a packet: one process of ours looks at all of them.
+# Sockets with a packet: one process of snap examines all of them.
 cat >"$tmp/packets.py" <<'EOF'
 import socket, sys
 pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -71,7 +71,7 @@ print('report lost', sum(b.recv(9) != b'packet' for a, b in pairs))
 EOF
 target python3 "$tmp/packets.py"
 if strace -qq -e trace=none true 2>/dev/null; then
-	# what looks for leaks cannot work while it is traced
+	# LeakSanitizer does not work while it is traced
 	ASAN_OPTIONS=detect_leaks=0 strace -qq -f -o "$tmp/calls" \
 	    -e trace=clone,clone3,fork,vfork "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "packets: taken"
@@ -81,8 +81,8 @@ else
 	skip "packets" "strace does not run" 2
 fi
 unnoticed "$pid" "packets: they are still there"
-# Of processes with the same files the first is searched for the instructions
-# that make calls, and the second has them at the same place.
+# snap searches only the first of several processes with the same files for
+# instructions that make calls; the others have them at the same place.
 searched() {
 	ASAN_OPTIONS=detect_leaks=0 strace -qq -f -o "$tmp/calls" \
 	    -e trace=pread64 "$BUILD/snap" -o "$tmp/snap" "$@" 2>"$tmp/err"
@@ -94,14 +94,13 @@ if strace -qq -e trace=none true 2>/dev/null; then
 	target "$targets/state"
 	n=$(searched "$one")
 	m=$(searched "$one" "$pid")
-	ok $((m >= n + n / 2)) "one of two is searched for code" ||
+	ok $((m >= n + n / 2)) "only one of two is searched" ||
 	    echo "# $n, $m"
 	unnoticed "$one" "searched: not noticed"
 else
-	skip "one of two is searched for code" "strace does not run" 2
+	skip "only one of two is searched" "strace does not run" 2
 fi
-# What a path leads to, others may move as soon as all are let go, and the last
-# ones are read then.
+# A directory may be renamed after the release, while snap still reads.
 cat >"$tmp/cats" <<'EOF'
 rm -f "$1" && mkfifo "$1" && exec 3<>"$1"
 for i in 1 2 3 4 5 6 7 8 9; do
@@ -139,6 +138,7 @@ for p in snap.procs:
     if "thread" not in record and "cwd" in record:
         print(record["cwd"].decode())
 END
-is "$(cat "$tmp/out")" "     91 $tmp/was" "a directory is moved: afterwards"
+is "$(cat "$tmp/out")" "     91 $tmp/was" \
+    "a directory is moved: its old path is recorded"
 unnoticed "$pid" "a directory is moved: not noticed"
 finish 16

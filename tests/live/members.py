@@ -3,8 +3,7 @@
 
 usage: members.py file.gz plain
 
-Reads them as RFC 1952 tells, by themselves, and writes what they hold to
-plain.
+Reads each member by itself, as in RFC 1952, and writes the contents to plain.
 """
 
 import struct

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The memory of a snapshot is what the program has: byte for byte, of all
-# kinds of mappings, and what cannot be had is missing, never zeros.
+# A snapshot has the program's memory, byte for byte, for all kinds of mappings.
+# Memory that cannot be read is missing, never zeros.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# each as it is by default, and stopped until it is written
+# one WHAT TARGET ...: test it as by default, and stopped until all is written
 modes=(-l -s)
 one() {
 	local what=$1 mode
@@ -15,13 +15,13 @@ one() {
 	for mode in "${modes[@]}"; do
 		snap "$mode" -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "$what, $mode: taken"
-		check "$tmp/snap" "$pid" "$what, $mode"
+		check "$tmp/snap" "$pid" "$what, $mode: memory matches"
 	done
 	unnoticed "$pid" "$what: not noticed"
 }
 
-# where only a tracer reads what a process may not read itself, threads of it
-# are none (CONFIG_PROC_MEM_FORCE_PTRACE): snap-internals(7), BUGS
+# veils: only the tracing thread itself can read memory that a process cannot
+# read (CONFIG_PROC_MEM_FORCE_PTRACE): snap-internals(7), BUGS
 veils() {
 	python3 - <<'END'
 import ctypes, sys
@@ -50,13 +50,13 @@ one "500 mappings" "$targets/manymaps"
 one "static variables, in a process with an odd name" "$targets/odd" \
     $'a) R \xc3\xa9\n('
 
-# Sparse terabytes: as large as the pages alone, give or take.
+# The snapshot of sparse terabytes is about as large as their pages.
 one "sparse terabyte" "$targets/sparse"
 size=$(stat -c %s "$tmp/snap")
-ok $((size > 4000000)) "sparse terabyte: costs nothing" ||
+ok $((size > 4000000)) "sparse terabyte: the snapshot is small" ||
     echo "# $size bytes"
 
-# Shared memory: privilege is needed for what only others have touched.
+# Shared memory: pages that only others have touched need privilege.
 flag=
 is_root || flag=-o
 for dir in "" /dev/shm; do
@@ -99,8 +99,8 @@ for mode in "${modes[@]}"; do
 	    "$(is_root && echo -a)"
 done
 
-# What a process wants to have in its cores is taken: core(5).  What may
-# change when it is let go is not.
+# snap captures what a process has in its cores (core(5)), but not what may
+# change after the release.
 lacks() {
 	awk -v list="$("$BUILD/snapls" -l "$tmp/snap" | grep 'missing: file')" \
 	    '/^file/ && list ~ "(^|[ \n])" substr($3, 3) "-" { print $2 }' "$lines" |
@@ -123,7 +123,7 @@ done <<'END'
 END
 unnoticed "$pid" "coredump_filter: not noticed"
 
-# A deleted executable is the text all the same.
+# A deleted executable is the text nevertheless.
 cp "$targets/odd" "$tmp/deleted"
 target "$tmp/deleted"
 rm "$tmp/deleted"
@@ -134,7 +134,7 @@ print(len(d), "%08x" % zlib.crc32(d))' "$targets/odd")
 is "$(python3 "$tests/snap6/oracle.py" "$tmp/snap" | sed -n "/^text/{p;q}")" \
     "text 0 $crc" "text of a deleted executable"
 
-# What is there but cannot be had.
+# Memory that exists but cannot be read.
 for what in guard secret poison; do
 	target "$targets/hidden" "$what"
 	if grep -q lacks "$lines"; then
@@ -144,14 +144,14 @@ for what in guard secret poison; do
 		rm -f "$tmp/snap"
 		continue
 	fi
-	# where pages are under userfaultfd(2), it cannot be cloned
+	# a process with pages under userfaultfd(2) cannot be cloned
 	mode=-l
 	[ "$what" != poison ] || mode=-s
 	snap "$mode" -o "$tmp/snap" "$pid"
-	check "$tmp/snap" "$pid" "$what: missing"
+	check "$tmp/snap" "$pid" "$what: listed as missing"
 	if [ "$what" != guard ]; then
-		is "$rc" 1 "$what: incomplete"
-		ok $(($(wc -l <"$tmp/err") != 1)) "$what: one line" ||
+		is "$rc" 1 "$what: exit status 1"
+		ok $(($(wc -l <"$tmp/err") != 1)) "$what: one message" ||
 		    diag <"$tmp/err"
 	fi
 	unnoticed "$pid" "$what: not noticed"
@@ -171,7 +171,7 @@ else
 	skip "a process of 32 bits" "no compiler for it" 3
 fi
 
-# Where addresses are not random, [vvar] has neighbours: it is no memory.
+# Without random addresses, [vvar] has neighbors.  It is not memory.
 target setarch -R "$targets/odd"
 snap -o "$tmp/snap" "$pid"
 at=$(sed -n 's/-.*\[vvar.*//p' "/proc/$pid/maps" | head -1)
@@ -183,7 +183,7 @@ else
 	skip "[vvar] is not in the snapshot" "not there"
 fi
 
-# Few descriptors: what cannot be opened is told.
+# Few descriptors: snap reports what it cannot open.
 target "$targets/filemap" "$disk/data"
 snap -o "$tmp/whole" "$pid"
 as=(prlimit --nofile=8)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The recipes of snap(7) for MPI and Slurm: four ranks in one file, as they were
-# at one instant. A rank counts when the token comes by, so the counters never
-# rise from a rank to the next, and differ by 1 at most.
+# The examples for MPI and Slurm in snap(7): four ranks in one file, at one
+# instant.  A rank counts when it gets the token, so the counters never rise
+# from a rank to the next, and differ by 1 at most.
 # beside: others unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
 leave() {
 	if [ "$BASHPID" -eq $$ ]; then
-		# the kernel kills no ranks, whose parents end
+		# ranks do not end with their parents
 		pkill -KILL -f "^$tmp/ring$"
 	fi
 	cleanup
@@ -74,8 +74,8 @@ apart() {
 all_ready() {
 	[ "$(grep -c ready "$1")" -eq 4 ]
 }
-# three COMMAND ...: the command makes $tmp/job.snap, three times; the largest
-# difference of each, and the number of ranks
+# three COMMAND ...: run a command that makes $tmp/job.snap three times; print
+# the number of ranks and the largest difference of each
 three() {
 	for _ in 1 2 3; do
 		"$@" 2>"$tmp/err" || cat "$tmp/err"
@@ -100,7 +100,7 @@ for p in $(pgrep -P "$mpi" -x ring); do
 	turns "$tmp/one.snap"
 done >"$tmp/turns"
 [ "$(apart <"$tmp/turns")" -gt 1 ]
-ok $? "snapshots of one rank each are of other instants" || diag <"$tmp/turns"
+ok $? "separate snapshots are of several instants" || diag <"$tmp/turns"
 kill "$mpi"
 wait "$mpi"
 

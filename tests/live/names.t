@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Names that a target chooses do not tell the terminal of who looks at it what
-# to do.
+# Names that a target chooses cannot control the user's terminal.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -23,8 +22,8 @@ for path in sys.argv[1:]:
 sys.exit(bad > 0)
 EOP
 
-# What a command prints, to standard output and error: nothing that would do
-# harm, but some text.
+# says WHAT PATTERN COMMAND ...: the command's output or messages match PATTERN,
+# and cannot harm a terminal
 says() {
 	local what=$1 want=$2
 
@@ -33,7 +32,7 @@ says() {
 	if grep -q "$want" "$tmp/out" "$tmp/err"; then
 		try "$what" python3 "$tmp/harm.py" "$tmp/out" "$tmp/err"
 	else
-		ok 1 "$what: says nothing of it"
+		ok 1 "$what: prints $want"
 		head "$tmp/out" "$tmp/err" | diag
 	fi
 }
@@ -58,7 +57,7 @@ head -c 100000 "$tmp/snap" >"$tmp/cut"
 says "snapcat -sv" : "$BUILD/snapcat" -sv -o "$tmp/saved" "$tmp/cut"
 name=$tmp/$(printf '\033[31m\302\233.snap')
 cp "$tmp/snap" "$name"
-says "snapls, a snapshot's own name" : "$BUILD/snapls" "$name" "$name.none"
+says "snapls, the name of a snapshot" : "$BUILD/snapls" "$name" "$name.none"
 if is_root && [ -c /dev/fuse ]; then
 	mkdir "$tmp/mnt"
 	if timeout 20 "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt" 2>"$tmp/err"; then

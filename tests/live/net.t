@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The recipes of snap(7) for networks, word for word, between two network
-# namespaces that a pair of veth devices joins: near, and far.  There, ssh is
-# a TCP connection, and so is nc where there is none.
+# The examples for networks in snap(7), between two network namespaces, near and
+# far, that a pair of veth devices joins.  A TCP connection stands in for ssh,
+# and for nc if there is none.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -25,7 +25,7 @@ for n in "$near 192.0.2.1" "$far 192.0.2.2"; do
 	ip -n "${n% *}" link set veth up
 done
 
-# What the recipes run: our programs, and these.
+# Programs that the examples run: ours, and stand-ins for ssh and nc.
 mkdir "$tmp/bin" "$tmp/near" "$tmp/far"
 for p in snap snapcat snapcore snapload snapls; do
 	ln -s "$BUILD/$p" "$tmp/bin"
@@ -34,7 +34,7 @@ cat >"$tmp/bin/ssh" <<EOF
 #!/bin/sh
 exec python3 "$tests/live/ssh.py" "/run/netns/$far" "$tmp/far" "\$@"
 EOF
-# nc -l PORT, there, or nc -N far PORT
+# nc -l PORT on far, or nc -N far PORT
 cat >"$tmp/bin/nc" <<EOF
 #!/bin/sh
 for port; do :; done
@@ -45,7 +45,7 @@ exec python3 "$tests/criu/tcp.py" \$how 192.0.2.2 "\$port"
 EOF
 chmod +x "$tmp/bin/ssh" "$tmp/bin/nc"
 
-# at WHERE COMMAND: a command of snap(7), near or far, with our process in it
+# at WHERE COMMAND: run a command of snap(7) on near or far, for our process
 at() {
 	local where=$1 ns=$1
 
@@ -55,7 +55,7 @@ at() {
 	    --net="/run/netns/$ns" bash -o pipefail -c "${2//4711/$pid}")
 }
 
-# The commands of snap(7) that have some words in them.
+# recipe WORDS: print the commands of snap(7) that contain WORDS
 recipe() {
 	page_commands "$tests/../cmd/snap/snap.7" | grep -F -- "$1"
 }
@@ -63,12 +63,12 @@ recipe() {
 target "$targets/anon"
 line=$(recipe '| ssh far '\''cat')
 try "$line" at near "$line"
-check "$tmp/far/web.snap" "$pid" "it is there"
+check "$tmp/far/web.snap" "$pid" "the snapshot is on far"
 line=$(recipe 'ssh root@far snap ')
-# the process that is there has another name than nginx
+# our process has another name than nginx
 line=${line/nginx >/$pid >}
 try "$line" at near "$line"
-check "$tmp/near/nginx.snap" "$pid" "it is here"
+check "$tmp/near/nginx.snap" "$pid" "the snapshot is on near"
 
 line=$(recipe 'nc -l')
 listens() {
@@ -83,20 +83,20 @@ try "$line2" at near "${line2#near\$ }"
 wait "$job"
 is "$? $(awk 'NR == 2 { print $1 }' "$tmp/list")" "0 $pid" "$line"
 
-# images of CRIU are made of those that a test has
+# CRIU images, made by criuasm.py
 python3 "$tests/criu/criuasm.py" make large "$tmp/near/images"
 line=$(recipe 'snapload -u -D images |')
 try "$line" at near "$line"
-try "the images are there" python3 "$tests/criu/criuasm.py" same \
+try "the images are on far" python3 "$tests/criu/criuasm.py" same \
     "$tmp/near/images" "$tmp/far/images"
 
 # The network breaks: one line, and the target runs on.
 ip -n "$far" link set veth mtu 1280
 at near 'snap 4711 | ssh far "head -c 100000 >/dev/null; exit 1"' \
     >"$tmp/out" 2>&1
-ok $(($? == 0)) "who reads there ends"
+ok $(($? == 0)) "the reader on far ends: an error"
 is "$(grep -c 'snap: standard output: write: Broken pipe' "$tmp/out")" 1 \
-    "snap says so, and why"
+    "snap reports the broken pipe"
 let_go "$pid" "the target runs on"
-unnoticed "$pid" "and noticed nothing"
+unnoticed "$pid" "the target noticed nothing"
 finish 12

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who took a snapshot, when, where, how and why: noted, kept and shown.
+# A snapshot records who took it, when, where, how and why.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -13,14 +13,14 @@ before=$(date +%s)
 snap -m "it hangs: 'why'?" -o a.snap "$first" "$pid"
 is "$rc" 0 "taken with a note"
 snap -o b.snap "$pid"
-let_go "$first" "let go"
+let_go "$first" "the first one is released"
 
 "$BUILD/snapls" a.snap >out
 is "$(sed -n 1p out | sed -E 's/[0-9-]{10} [0-9:]{8} UTC/WHEN/')" \
     "taken WHEN by $(id -un) on $(cat host): it hangs: 'why'?" \
-    "the note heads the list"
+    "snapls prints the note first"
 is "$("$BUILD/snapls" b.snap | head -n 1 | awk '{ print $1 }')" PID \
-    "nothing does where there is none"
+    "without a note snapls prints the list only"
 "$BUILD/snapls" -l b.snap >out
 is "$(sed -n 1p out | sed 's/.* on //')" "$(cat host), snap $(
     "$BUILD/snap" --version | sed 's/.* //'): snap -o b.snap $pid" \
@@ -38,17 +38,17 @@ print(t["note"], t["part"], t["user"], t["kernel"],
 is "$("$BUILD/snapls" c.snap | grep -c taken) $("$BUILD/snapls" -l c.snap |
     grep -E 'taken|^note' | sed -E 's/taken.*: snap/taken snap/' | tr '\n' ';')" \
     "1 taken snap -o b.snap $pid;part 1 taken snap -m 'it hangs: '\''why'\''?' -o a.snap $first $pid;note: it hangs: 'why'?;" \
-    "snapcat keeps what is noted of each"
+    "snapcat keeps what each has recorded"
 is "$("$BUILD/snapls" -j c.snap | python3 -c '
 import json, sys
 for line in sys.stdin:
     o = json.loads(line)
     if o["type"] == "process":
         print(o["part"], o["origin"] and o["origin"]["pid"], end=" ")')" \
-    "0 None 1 $first 1 $pid " "and where each process is from"
+    "0 None 1 $first 1 $pid " "snapcat keeps the origin of each process"
 try "the rules are kept" python3 "$tests/snap6/oracle.py" -c c.snap
 
-# What is no line of text.
+# Notes that are not a line of text.
 long=$(printf '%1001s' x)
 for m in $'a\nb' $'\033[2J' $'\302\233' $'\377' "$long"; do
 	snap -m "$m" -o no.snap "$pid"
@@ -62,7 +62,7 @@ snap -o $'x\033[2J\377.snap' "$pid"
 is "$("$BUILD/snapls" -l x*.snap | sed -n '1s/.*: //p')" \
     "snap -o 'x?[2J?.snap' $pid" "a command line cannot harm a terminal"
 
-# A stranger's.
+# A hostile snapshot.
 cat >odd.s <<-'END'
 	"process snapshot 1735689600 ann@gnot amd64 1 \"x\"\n"
 	record 7 proc
@@ -74,5 +74,5 @@ cat >odd.s <<-'END'
 END
 python3 "$tests/snap6/snapasm.py" odd.s >odd.snap
 is "$("$BUILD/snapls" -l odd.snap | head -n 2 | tr '\n' ';')" \
-    "taken by ?[2J on ?;note: a;" "a stranger's note cannot harm either"
+    "taken by ?[2J on ?;note: a;" "a hostile note cannot harm a terminal"
 finish 17

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# As on kernels before 6.7, without PAGEMAP_SCAN and PROCMAP_QUERY: snapshots
-# have the same memory, and what is told of pages is the same.
+# Without PAGEMAP_SCAN and PROCMAP_QUERY, as on kernels before 6.7, snapshots
+# have the same memory, and pagestat prints the same.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# what is told of each mapping by one who has others beside it
+# columns of a mapping that do not depend on other processes
 each=(-mnb -o "start,rss,swap,huge,zero,guard,thp")
 
 older=$targets/older
@@ -20,11 +20,11 @@ kill -STOP "$pid"
 until_true grep -q '^State:.T' "/proc/$pid/status"
 "$BUILD/pagestat" "${each[@]}" "$pid" >"$tmp/new"
 "$older" "$BUILD/pagestat" "${each[@]}" "$pid" >"$tmp/old"
-try "pages of each sort" diff "$tmp/new" "$tmp/old"
+try "pages of each kind" diff "$tmp/new" "$tmp/old"
 is "$(awk '/^expect zero/ { at = $3 } $1 == at { print $5 / 1024 }' "$lines" \
     "$tmp/old")" 120 "zero pages"
 
-# As each kernel takes them, memory and what a record tells of pages.
+# Snapshots without these calls: memory, and the pages in a record.
 for what in anon shared manymaps lacking; do
 	target "$targets/$what"
 	for mode in -l -s; do
@@ -41,7 +41,7 @@ if is_root; then
 	as=("$older")
 	snap -r -o "$tmp/snap" "$pid"
 	as=(env)
-	try "which pages are its own" python3 "$tests/live/openfiles.py" \
+	try "its private pages" python3 "$tests/live/openfiles.py" \
 	    "$tmp/snap" "$pid" "$lines"
 	pagestat=$BUILD/pagestat
 	as_nobody
@@ -53,8 +53,8 @@ if is_root; then
 	"$BUILD/pagestat" "${each[@]}" "$pid" 2>/dev/null >"$tmp/new"
 	"${as[@]}" "$targets/older" "$BUILD/pagestat" "${each[@]}" "$pid" \
 	    2>/dev/null >"$tmp/old"
-	try "nobody: pages of each sort" diff "$tmp/new" "$tmp/old"
+	try "nobody: pages of each kind" diff "$tmp/new" "$tmp/old"
 else
-	skip "of others" "not root" 2
+	skip "as root and nobody" "not root" 2
 fi
 finish 16

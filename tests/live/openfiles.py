@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""openfiles - compare a record with what tests/targets/openfiles.c told
+"""openfiles - compare a record with the output of tests/targets/openfiles.c
 
 usage: openfiles.py SNAPSHOT PID LINES
 
-Prints what is wrong, and exits 1 if anything is.
+Prints errors, and exits 1 if there are any.
 """
 
 import sys
@@ -35,7 +35,7 @@ class Record:
 
 
 def lines_of(records, ident):
-    """What the first process that has an open file tells of it."""
+    """Return the lines about an open file in the first record that has it."""
     for record in records.values():
         if 'file/' + ident in record.names:
             return record.text('file/' + ident)
@@ -115,7 +115,7 @@ def check_line(snap, records, pid, kind, rest):
 
 
 def check_order(records):
-    """Each open file is told of once; runs of pages ascend."""
+    """Each open file is described once; runs of pages ascend."""
     told = [name for record in records.values() for name in record.names
         if name.startswith(('file/', 'pipe/'))]
     if len(told) != len(set(told)):

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What a record tells of open files, of what is in them, of sharing and of
-# pages of a process's own; what is had nowhere else is carried along; and
-# the processes keep all of it.
+# A record describes open files, their contents, sharing, and private pages.
+# Files that exist nowhere else are embedded.  The processes keep all of it.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -11,8 +10,7 @@ if ! is_root; then
 	finish 1
 fi
 
-# taken WHAT ...: what openfiles.py says of a snapshot of a new target, which
-# is started as the other arguments say
+# taken WHAT [COMMAND ...]: check a snapshot of a target with openfiles.py
 taken() {
 	local what=$1
 
@@ -22,15 +20,15 @@ taken() {
 	target "$@" "$targets/openfiles" "$tmp/dir"
 	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "$what: taken"
-	try "$what: as the target tells" python3 "$tests/live/openfiles.py" \
+	try "$what: as the target printed" python3 "$tests/live/openfiles.py" \
 	    "$tmp/snap" "$pid" "$lines"
 }
 
 taken "open files"
 "$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
 grep -q "K -  *$tmp/dir/gone (deleted)$" "$tmp/ls"
-ok $? "snapls names a file that is carried as memory"
-# but the kernel shows an empty packet once only to who looks behind the first
+ok $? "snapls names an embedded file"
+# the kernel shows an empty packet behind the first one only once
 snap -r -o "$tmp/again" "$pid"
 sed 's/330a6f6e65300a/330a6f6e65/' "$lines" >"$tmp/lines"
 try "the same a second time" python3 "$tests/live/openfiles.py" \
@@ -38,9 +36,9 @@ try "the same a second time" python3 "$tests/live/openfiles.py" \
 unnoticed "$pid" "nothing was read, and nothing is left open"
 
 taken "in a network namespace of its own" unshare -n
-unnoticed "$pid" "nothing was read there"
+unnoticed "$pid" "nothing was read in that namespace"
 
-# Two FIFOs of one number, on two file systems, and a socket that has a file.
+# FIFOs of one inode number on two file systems, and the file of a socket.
 cat >"$tmp/twins.py" <<'EOF'
 import os, socket, sys
 for mount in sys.argv[1:]:
@@ -78,12 +76,12 @@ if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
 	    "$(printf '%s\n' 'data 1' 'mode 140711' "path $tmp/mnt1/near" \
 	    'timeouts 0 5000000' \
 	    'why a FIFO on another file system has the same inode number')" \
-	    "FIFOs of one number, and the file of a socket"
+	    "FIFOs of one inode number, and a bound socket"
 else
-	skip "FIFOs of one number, and the file of a socket" "may not mount"
+	skip "FIFOs of one inode number, and a bound socket" "may not mount"
 fi
 
-# A deleted file of a process in a chroot, which sees no mount that it is on.
+# A deleted file of a process in a chroot, which sees no mount of its device.
 cat >"$tmp/jail.py" <<'EOF'
 import os, sys
 os.chroot(sys.argv[1])
@@ -101,12 +99,12 @@ if grep -q "^[0-9]* [0-9]* $device " /proc/self/mountinfo /proc/1/mountinfo; the
 	is "$rc $err $(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" |
 	    grep why)" "0  " "a deleted file in a chroot: nothing is missing"
 	"$BUILD/snapls" -l "$tmp/snap" | grep -q 'K -  *[^ ]*/gone (deleted)$'
-	ok $? "a deleted file in a chroot: it is carried as memory"
+	ok $? "a deleted file in a chroot: it is embedded"
 else
-	skip "a deleted file in a chroot" "no mount of $device is to be seen" 2
+	skip "a deleted file in a chroot" "no mount of $device is visible" 2
 fi
 
-# Two segments of System V shared memory of one number, in IPC namespaces.
+# Two System V shared memory segments with one ID, in two IPC namespaces.
 cat >"$tmp/sysv.py" <<'EOF'
 import ctypes, sys
 libc = ctypes.CDLL(None)

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Where a snapshot goes: full disks, closed pipes, terminals, readers that
-# are stopped themselves.
+# Outputs: full disks, closed pipes, terminals, readers that snap would stop.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 target "$targets/anon"
 
-# The last line of what snap said, without numbers.
+# said: print snap's messages without numbers
 said() {
 	sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g" "$tmp/err"
 }
@@ -64,27 +63,26 @@ check "$tmp/snap" "$pid" "all descriptors are closed"
 "$BUILD/snap" "$pid" >&- 2>"$tmp/err"
 is $? 1 "standard output is closed"
 
-# The file: readable by its owner alone, whatever the mask; links.
+# Only its owner may read the file, whatever the umask; a FIFO as output.
 (umask 0; "$BUILD/snap" -o "$tmp/new" "$pid")
-is "$(stat -c %a "$tmp/new")" 600 "readable by its owner alone"
+is "$(stat -c %a "$tmp/new")" 600 "only its owner may read the file"
 mkfifo "$tmp/fifo"
 cat "$tmp/fifo" >"$tmp/piped" &
 snap -o "$tmp/fifo" "$pid"
 wait $!
 check "$tmp/piped" "$pid" "a fifo by name"
 
-let_go "$pid" "let go"
+let_go "$pid" "released"
 unnoticed "$pid" "not noticed"
 
-# Readers that would be stopped: they are left out, or all is an error, but
-# nothing hangs.
+# Readers that snap would stop are left out, or an error; nothing hangs.
 patience=4
 cat >"$tmp/pipe.sh" <<'EOF'
 "$2" -r $$ 2>"$1/err" | cat | cat >"$1/piped"
 EOF
 timeout -s KILL 5 bash "$tmp/pipe.sh" "$tmp" "$BUILD/snap"
 ok $? "a pipeline that is in the snapshot does not hang"
-# a reader has the fifo before we look for it: opening it waits for a writer
+# reads PID FIFO: cat has opened the FIFO, so that snap can find it
 reads() {
 	[ "$(readlink "/proc/$1/fd/0")" = "$(readlink -f "$2")" ] &&
 	    [ "$(cat "/proc/$1/comm")" = cat ]
@@ -93,13 +91,13 @@ cat <>"$tmp/fifo" >"$tmp/piped" &
 reader=$!
 until_true reads "$reader" "$tmp/fifo"
 timeout -s KILL 5 "$BUILD/snap" "$reader" >"$tmp/fifo" 2>"$tmp/err"
-is $? 1 "the reader of a fifo"
+is $? 1 "the reader of a fifo: an error"
 kill "$reader" 2>/dev/null
 cat <>"$tmp/fifo" >"$tmp/piped" &
 reader=$!
 until_true reads "$reader" "$tmp/fifo"
 timeout -s KILL 5 "$BUILD/snap" -o "$tmp/fifo" "$reader" 2>"$tmp/err"
-is $? 1 "the reader of a fifo that is named"
+is $? 1 "the reader of a fifo of -o: an error"
 kill "$reader" 2>/dev/null
 cat >"$tmp/sock.py" <<'EOF'
 import os, socket, subprocess, sys
@@ -111,18 +109,18 @@ while a.recv(65536):
     pass
 sys.exit(p.wait() != 1)
 EOF
-try "the reader of a socket" timeout -s KILL 5 \
+try "the reader of a socket: an error" timeout -s KILL 5 \
     python3 "$tmp/sock.py" "$BUILD/snap"
 cat >"$tmp/pipe.py" <<'EOF'
 import os, subprocess, sys
 p = subprocess.run([sys.argv[1], str(os.getpid())], capture_output=True)
 sys.exit(p.returncode != 1)
 EOF
-try "the reader of a pipe" timeout -s KILL 5 \
+try "the reader of a pipe: an error" timeout -s KILL 5 \
     python3 "$tmp/pipe.py" "$BUILD/snap"
 
-# A disk begins with what a file has before all is written; a pipe has none.
-what="a file is on its way to the disk meanwhile"
+# The disk starts to write a file before it is complete; a pipe has no disk.
+what="the disk starts to write a file early"
 if strace -qq -e trace=none true 2>/dev/null; then
 	target python3 -c 'import os
 data = os.urandom(32 << 20)
@@ -135,10 +133,10 @@ print("report none 0")'
 	    tr -d '\n')" "sync_file_range(sync_file_range(sync_file_range(" \
 	    "$what"
 	"${calls[@]}" "$BUILD/snap" "$pid" | cat >/dev/null
-	is "$(grep -c '(' "$tmp/calls")" 0 "$what: not a pipe"
+	is "$(grep -c '(' "$tmp/calls")" 0 "$what: not for a pipe"
 	"${calls[@]}" "$BUILD/snapcat" -o "$tmp/cat" "$tmp/snap"
 	grep -q 'sync_file_range.* = 0' "$tmp/calls"
-	ok $? "$what: by who is confined"
+	ok $? "$what: in a confined program"
 	rm -f "$tmp/snap" "$tmp/cat"
 	unnoticed "$pid" "$what: not noticed"
 else

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What a thread has of its own, and criu would give it from its process, is
-# refused by name, and so is what only children would have.
+# snapload refuses a thread that does not share with its process what criu
+# restores for all threads, and namespaces of children only, by name.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 is_root || skip_all 'namespaces need root'
 
-# refused WHAT LINES [SNAP-OPTION ...]: what snapload says, without numbers
+# refused WHAT LINES [SNAP-OPTION ...]: snapload prints LINES for a target
 refused() {
 	local what=$1 want=$2 got
 

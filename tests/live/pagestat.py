@@ -1,14 +1,14 @@
-"""pagestat beside the kernel: pagestat.py [-l] PAGESTAT PID [WORD ...]
+"""pagestat.py [-l] PAGESTAT PID [WORD ...]: compare pagestat and the kernel
 
-Numbers of the whole process are those of smaps_rollup, those of mappings
-those of smaps.  But who looks is a process, too, and maps libraries: of
-mappings of what pagestat itself maps, what is shared cannot be the same, and
-is left out.  Then all is equal, but that PSS of the whole process may be
-off by a kilobyte for each mapping left out, as smaps rounds these down.
+Numbers of the process are those of smaps_rollup, and those of mappings those of
+smaps.  Mappings of files that pagestat itself maps are left out: it is one of
+the processes that share them.  Then all is equal, except that PSS of the
+process may be off by a kilobyte for each mapping left out, as smaps rounds
+these down.
 
-With -l PSS of the whole process is not compared: others who have the same
-libraries come and go.  With words it is started by them, as nobody, and there
-is no PSS; of huge pages nobody is told only what holds for the first part.
+With -l, PSS of the process is not compared: other processes with the same
+libraries come and go.  With WORDs, they run pagestat as nobody.  Then there is
+no PSS, and mappings with huge pages are left out.
 """
 import os
 import subprocess
@@ -32,7 +32,7 @@ def run(*args):
 
 
 def numbers(text):
-    """Of each mapping: address, RSS, PSS, USS, shared, swap, THP."""
+    """Return of each mapping: address, RSS, PSS, USS, shared, swap, THP."""
     all = []
     for line in text.splitlines():
         key, *value = line.split()
@@ -58,7 +58,7 @@ def known(n):
 
 
 def ours():
-    """What pagestat itself maps: by its name's last part."""
+    """Return the base names of the files that pagestat itself maps."""
     out = subprocess.run(['ldd', prog], capture_output=True).stdout.decode()
     paths = [w for w in out.split() if w[0] == '/']
     return {os.path.basename(os.path.realpath(p)) for p in [prog] + paths} | {
@@ -71,7 +71,7 @@ def read(name):
 
 
 def compare():
-    """Is all the same?  Others come and go: who calls asks again."""
+    """Compare all numbers.  The caller retries, as others come and go."""
     rollup = read('smaps_rollup')
     smaps = read('smaps')
     head, line, *rest = run('-b')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pagestat: the numbers of smaps and smaps_rollup, what a pair shares, what is
-# touched in a window of time, and what is said where not all is told.
+# pagestat prints the numbers of smaps and smaps_rollup, what two processes
+# share, and what is touched in a window of time; it reports missing numbers.
 # beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -8,7 +8,7 @@
 pagestat=$BUILD/pagestat
 head -c 65536 /dev/urandom >"$tmp/pub/file"
 
-# columns of a mapping, in kilobytes: of PID ADDRESS COLUMN,...
+# of PID ADDRESS COLUMN,...: print columns of a mapping, in kilobytes
 of() {
 	"$pagestat" -mnb -o "start,$3" "$1" | awk -v a="$2" '$1 == a {
 	    for (i = 2; i <= NF; i++)
@@ -25,7 +25,7 @@ same() {
 	try "$what" python3 "$tests/live/pagestat.py" "$@"
 }
 
-# The sum of a column of the process: column PID HEAD
+# column PID HEAD: print the number of the process, in kilobytes
 column() {
 	"$pagestat" -nb -o "$2" "$1" 2>/dev/null | awk '{ print $1 / 1024 }'
 }
@@ -34,7 +34,7 @@ common() {
 	"$pagestat" -sb "$1" "$2" | awk -v p="$1" '$1 == p { print $4 / 1024 }'
 }
 
-# a name that no other has
+# a name that no other process has
 cp "$targets/pages" "$tmp/pages$$"
 target "$tmp/pages$$" "$tmp/pub/file" 100
 few=$pid
@@ -42,7 +42,7 @@ child=$(awk '/^child/ { print $2 }' "$lines")
 kill -STOP "$few"
 until_true grep -q '^State:.T' "/proc/$few/status"
 
-# Of each sort of pages.
+# Pages of each kind.
 while read -r word name at want; do
 	if [ "$word" = expect ]; then
 		is "$(mapping "$few" "$at")" "$want" "$name"
@@ -55,7 +55,7 @@ if grep -A 30 "^$written" "/proc/$few/smaps" |
 	is "$(mapping "$few" "$written")" "2048 0 0 0 2048" "a huge page"
 	is "$(mapping "$few" "$read")" "0 0 2048 0 0" "the huge zero page"
 else
-	skip "a huge page" "there is none to be had" 2
+	skip "a huge page" "none is available" 2
 fi
 reserved=$(awk '/^huge reserved/ { print substr($3, 3) }' "$lines")
 if [ -n "$reserved" ]; then
@@ -66,27 +66,27 @@ else
 	skip "a page of hugetlbfs" "vm.nr_hugepages is 0"
 fi
 
-# All of it, beside what the kernel says.
+# All numbers, compared with those of the kernel.
 same "the same as smaps and smaps_rollup" "$pagestat" "$few"
 target python3 -c 'import json, sys
 print("ready", flush=True)
 sys.stdin.read()'
 kill -STOP "$pid"
-same "of python, too" -l "$pagestat" "$pid"
+same "the same for python" -l "$pagestat" "$pid"
 "$pagestat" -b "$few" "$child" >"$tmp/out"
 is "$? $(awk 'NR == 2 || NR == 3 { for (i = 2; i < 8; i++) n[i] += $i }
     NR == 4 { for (i = 2; i < 8; i++) if (i != 3 && n[i] != $i) print "bad", i
 	print $1, NF }' "$tmp/out")" "0 total 8" "the total of several"
-is "$("$pagestat" "pages$$" "$few" | wc -l)" 4 "by name, none twice"
+is "$("$pagestat" "pages$$" "$few" | wc -l)" 4 "by name: none twice"
 
 target "$targets/threads"
 threads=("/proc/$pid/task"/*)
 "$pagestat" "$pid" "${threads[@]##*/}" >"$tmp/out"
-is "$? $(wc -l <"$tmp/out")" "0 2" "by its threads, none twice"
+is "$? $(wc -l <"$tmp/out")" "0 2" "by its threads: none twice"
 kill "$pid"	# its threads are busy
 
-# What a pair shares: by page tables, by the mappings of both, and by how
-# many pages were there to be shared.
+# Shared memory of two processes, compared with their page tables, and with how
+# many pages the targets share.
 target "$targets/pages" "$tmp/pub/file" 1100
 many=$pid
 other=$(awk '/^child/ { print $2 }' "$lines")
@@ -121,12 +121,12 @@ print(kb)
 END
 	is "$(common "$few" "$child")" \
 	    "$(python3 "$tmp/frames.py" "$few" "$child")" \
-	    "what a pair shares: as the page tables have it"
+	    "shared memory of a pair: as in the page tables"
 	is "$(common "$many" "$other")" \
 	    "$(python3 "$tmp/frames.py" "$many" "$other")" \
-	    "what another pair shares"
-	# what is there of files differs: as much as was in memory already
-	# when it was touched is mapped with it
+	    "shared memory of another pair"
+	# file pages differ: neighbors that are in memory already are mapped
+	# with a page that is touched
 	more=$(($(common "$many" "$other") - $(common "$few" "$child")))
 	files=$(awk '/^RssFile/ && $2 > n { n = $2 } END { print n }' \
 	    "/proc/$few/status" "/proc/$many/status")
@@ -141,10 +141,10 @@ END
 	    (a[2] - a[3] > 0) }' "$tmp/out" | tr '\n' ' ')" "0 1 1 1 1 1 1 " \
 	    "a matrix of three, and its sums"
 else
-	skip "what a pair shares" "not root"
+	skip "shared memory of a pair" "not root"
 fi
 
-# The same two in a snapshot: what is the same there are bytes.
+# The same two in a snapshot, where pages with equal bytes are shared.
 snap -o "$tmp/one.snap" "$many" "$other"
 "$pagestat" -sb -M "$tmp/one.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(wc -l <"$tmp/out")" "0  6" "-M: a snapshot"
@@ -157,15 +157,15 @@ sum=$(($(column "$few" RSS) + $(column "$few" Swap)))
 is "$? $(awk '/zero_page|guard|,huge,/ { not += $2 }
     NR > 1 && $3 != "total" { n += $1; kb += $2 }
     $3 == "total" { print (n == $1), (kb == $2), (kb - not) / 1024 }' "$tmp/out")" \
-    "0 1 1 $sum" "flags: as many as there are"
+    "0 1 1 $sum" "flags: all pages are counted"
 if is_root; then
-	# before Linux 6.10 they are told of the first part of a huge page
-	# alone (stable_page_flags of fs/proc/page.c)
+	# before Linux 6.10 only the first page of a huge page has them
+	# (stable_page_flags of fs/proc/page.c)
 	least=$((15000 * 1024))
 	release_from 6.10 || least=$((13000 * 1024))
 	is "$(awk -v least=$least '/swapbacked/ && /anon/ && /exclusive/ {
 	    n += $2 } END { print (n >= least) }' "$tmp/out")" 1 \
-	    "flags: of memory"
+	    "flags: anonymous memory"
 	is "$(awk '/guard/ { print $2 / 1024 }' "$tmp/out")" \
 	    "$(awk '/^expect guard/ { print $7 }' "${lines_of[$few]}")" \
 	    "flags: guards"
@@ -181,7 +181,8 @@ print(*(json.loads(line)["pid"] for line in sys.stdin), sep="\n")' \
 done
 is "$("$pagestat" -sj "$few" "$child" | python3 -c 'import json, sys
 print(*(o["shared"][0]["size"] // 1024 for o in map(json.loads, sys.stdin)))' \
-    )" "$(common "$few" "$child") $(common "$child" "$few")" "what a pair shares"
+    )" "$(common "$few" "$child") $(common "$child" "$few")" \
+	    "JSON: shared memory of a pair"
 
 # A window of time.
 kill -CONT "$few"
@@ -194,7 +195,7 @@ if [ -w "/proc/$few/clear_refs" ]; then
 	is "$(touched 0.01)" 0 "a window: nothing is touched"
 	touched 1 >"$tmp/out" &
 	waiting=$!
-	# again and again: when the window begins is not known here
+	# again and again: this shell does not know when the window begins
 	while kill -0 "$waiting" 2>/dev/null; do
 		n=$(grep -c '^touched' "${lines_of[$few]}")
 		echo t >&"${ask_fd[$few]}"
@@ -204,13 +205,13 @@ if [ -w "/proc/$few/clear_refs" ]; then
 	wait "$waiting"
 	is "$(cat "$tmp/out")" 4000 "a window: 1000 pages are touched"
 	is "$("$pagestat" -w 0.01 "$few" "$child" | awk 'NR < 5 { print NF }' |
-	    tr '\n' ' ')" "9 9 9 9 " "a window of two"
+	    tr '\n' ' ')" "9 9 9 9 " "a window of two processes"
 else
 	skip "a window" "this kernel has no clear_refs" 3
 fi
 is "$(states "$few")" " 0 S " "it was not stopped"
 
-# What is no process, or none with memory.
+# IDs that are not of processes, and processes without memory.
 message() {
 	"$pagestat" "$@" >"$tmp/out" 2>"$tmp/err"
 	echo "$? $(sed 's/^pagestat: //' "$tmp/err") $(wc -l <"$tmp/out")"
@@ -218,9 +219,9 @@ message() {
 is "$(message 2147483647 "$few")" "1 2147483647: No such process 2" \
     "one that is missing; the other is shown"
 is "$(message -w 0.01 2147483647 "$few")" \
-    "1 2147483647: No such process 2" "likewise in a window"
+    "1 2147483647: No such process 2" "the same in a window"
 is "$(message -s 2147483647)" "1 2147483647: No such process 0" \
-    "sharing of one that is missing"
+    "sharing with one that is missing"
 is "$(message 99999999999)" "1 99999999999: not a process ID 0" \
     "a number that is too large"
 is "$(message "no such name")" \
@@ -254,7 +255,7 @@ done
 is "$(message -s -M "$tmp/none" | sed 's/ [^ ]*none/ FILE/')" \
     "1 FILE: No such file or directory 0" "no such file"
 
-# One that exits while it is looked at: all of it, or a message.
+# A process exits while it is examined: full output, or a message.
 bad=0
 n=$(often 20)
 for flag in "" -m -f; do
@@ -274,9 +275,8 @@ for flag in "" -m -f; do
 done
 is "$bad" 0 "processes that exit meanwhile"
 
-# Of those that are found by a name, one that exits meanwhile is left out,
-# and nobody is told of owners of processes that are gone.  The name is that of
-# this run alone.
+# A process found by name that exits meanwhile is left out, without a message
+# about its owner.  Only this run uses the name.
 name=brief$$
 cp "$(command -v sleep)" "$tmp/$name"
 while :; do
@@ -298,7 +298,7 @@ for flag in "" -m -f -s; do
 	done
 done
 kill "$coming" "$staying"
-is "$bad" 0 "those of a name that come and go"
+is "$bad" 0 "processes of a name come and go"
 
 # Mappings that change all the time.
 target "$targets/churn"
@@ -335,7 +335,7 @@ if is_root && command -v setpriv >/dev/null; then
 	is "$(nobody "$his")" "0 $pss 2" "nobody: PSS is missing"
 	is "$(nobody "$his" "$few")" \
 	    "1 process $few belongs to root: run as root, or as that user
-$pss 2" "nobody: his own and that of another"
+$pss 2" "nobody: their own and another user's"
 	is "$(nobody -j "$his") $(jq -c .pss "$tmp/out")" "0 $pss 1 null" \
 	    "nobody: PSS in JSON"
 	is "$(nobody -s "$his" "$kid")" "1 cannot compare pages: only root\
@@ -351,9 +351,9 @@ $pss 2" "nobody: a window"
 	target "$targets/secret"
 	is "$(nobody "$pid")" "1 process $pid is not dumpable (set-user-ID, or \
 prctl(2)): run as root 0" \
-	    "nobody: his own, which may not be dumped"
+	    "nobody: their own, not dumpable"
 	is "$("$root" "$his" | awk 'NR == 2 { print ($3 > 0) }')" 1 \
-	    "root: PSS of it"
+	    "root: PSS is shown"
 else
 	skip "nobody" "not root"
 fi

@@ -1,8 +1,7 @@
-"""The signals that wait in a process, one a line: pending.py [SNAPSHOT] PID.
+"""pending.py [SNAPSHOT] PID: print a process's pending signals, one a line.
 
-What for and the siginfo of each, as ptrace(2) tells it of each thread, which
-is stopped for that and let go, or as a snapshot has it, and the masks of its
-status.
+Prints for whom each signal is pending, its siginfo, and the signal masks, from
+ptrace(2), which stops each thread for a moment, or from SNAPSHOT.
 """
 import ctypes
 import os
@@ -33,12 +32,12 @@ def show(what, infos):
     for at in range(0, len(infos), SIGINFO):
         sig, _, code, _, pid, uid, value = struct.unpack_from(
             '<iiiiiiQ', infos, at)
-        # who sent SIGSTOP with kill(2) is not kept
+        # the sender of a SIGSTOP from kill(2) is not kept
         if sig == STOP and code in (0, -6):
             pid = '?'
         lines.append((sig, '%s: signal %d code %d pid %s uid %d value %#x'
                       % (what, sig, code, pid, uid, value)))
-    # the first of a number comes first, the lowest number before all
+    # sort by signal number, and keep the order of those with one number
     for _, line in sorted(lines, key=lambda v: v[0]):
         print(line)
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Signals that wait in a process are recorded, and wait on, each with where it
-# came from, whether the process runs or is stopped.
+# Pending signals are recorded with their origin, and stay pending, whether the
+# process runs or is stopped.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# taken_as FLAGS WHAT: a snapshot of $pid, of which $tmp/before tells
+# taken_as FLAGS WHAT: a snapshot of $pid; $tmp/before has its signals
 taken_as() {
 	snap -o "$tmp/snap" ${1:+"$1"} "$pid"
 	is "$rc" 0 "$2: taken" || diag <"$tmp/err"
 	python3 "$tests/live/pending.py" "$pid" >"$tmp/after"
-	try "$2: waits on" diff "$tmp/before" "$tmp/after"
+	try "$2: signals stay pending" diff "$tmp/before" "$tmp/after"
 	python3 "$tests/live/pending.py" "$tmp/snap" "$pid" >"$tmp/rec"
-	try "$2: is recorded" diff "$tmp/before" "$tmp/rec"
+	try "$2: signals are recorded" diff "$tmp/before" "$tmp/rec"
 }
 
 stop() {
@@ -27,12 +27,12 @@ for flags in "" -n -l; do
 		python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
 		is "$(wc -l <"$tmp/before")" \
 		    "$([ "$all" = cont ] && echo 286 || echo 292)" \
-		    "$what: all wait"
+		    "$what: all are pending"
 		taken_as "$flags" "$what"
-		unnoticed "$pid" "$what: all are had"
+		unnoticed "$pid" "$what: all are delivered"
 	done
 
-	# stopped, and SIGSTOP waits for it and for each of its threads
+	# stopped, and SIGSTOP is pending for it and for each of its threads
 	target "$targets/pending" stop
 	stop
 	kill -STOP "$pid"
@@ -44,13 +44,13 @@ for tid in os.listdir('/proc/%d/task' % pid):
 PY
 	python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
 	is "$(grep -c 'signal 19' "$tmp/before")" 3 \
-	    "stopped $flags: SIGSTOP waits"
+	    "stopped $flags: SIGSTOP is pending"
 	taken_as "$flags" "stopped $flags"
-	try "stopped $flags: stays so" is_stopped
+	try "stopped $flags: stays stopped" is_stopped
 	kill -CONT "$pid"
-	let_go "$pid" "stopped $flags: goes on"
+	let_go "$pid" "stopped $flags: runs on"
 
-	# what comes when it goes on: nothing blocks it
+	# unblocked signals, which are delivered when it continues
 	target "$targets/threads"
 	stop
 	for sig in TERM STOP TSTP TTIN; do
@@ -58,11 +58,11 @@ PY
 	done
 	python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
 	is "$(grep -c '^process: signal' "$tmp/before")" 4 \
-	    "unblocked $flags: all wait"
+	    "unblocked $flags: all are pending"
 	taken_as "$flags" "unblocked $flags"
 	try "unblocked $flags: stays stopped" is_stopped
 	kill -CONT "$pid"
 	wait "$pid" 2>/dev/null
-	is "$?" 143 "unblocked $flags: ends by what is left of them"
+	is "$?" 143 "unblocked $flags: ends by SIGTERM"
 done
 finish 66

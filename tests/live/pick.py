@@ -1,6 +1,6 @@
-# Two processes with much in common: open files, what waits in pipes and at
-# sockets, memory and files that are carried along, and a namespace of each kind
-# that may be had.  The record of the first has it all.
+# Two processes that share open files, data in pipes and sockets, memory,
+# embedded files, and namespaces, if these can be made.  The record of the first
+# one has all of it.
 import ctypes
 import mmap
 import os
@@ -36,7 +36,7 @@ pid = os.fork()
 if pid == 0:
     os.setsid()
     libc.prctl(1, 9)	# PR_SET_PDEATHSIG
-    # only the socket leads to the pipe, and the epoll
+    # only the socket and the epoll lead to the pipe
     os.close(r)
     time.sleep(1000)
 print('pids', os.getpid(), pid, flush=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Who may have few processes can fork while a snapshot is written: clones take no
-# more than a quarter of what its cgroup, and its user, may still have; else all
-# stay stopped.  So they do where clones and copies may take more memory than the
-# user allows.
+# If a cgroup or a user may have few processes, the target can fork during a
+# snapshot: clones take at most a quarter of the processes that are still
+# allowed, or else all stay stopped.  All stay stopped as well if clones and
+# copies may need more memory than --memory allows.
 # beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -25,14 +25,14 @@ done
 switches() {
 	sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$pid/status"
 }
-# the target ran on for a while, or it will not, for it stays stopped
+# the target ran on for a while, or snap says that it stays stopped
 went_on() {
 	grep -q 'processes stay stopped' "$tmp/err" ||
 	    [ "$(switches)" -gt $((begun + 100)) ]
 }
 
-# taken WHAT STOPPED: a snapshot that is read late; whether it says that the
-# target stays stopped
+# taken WHAT STOPPED: read a snapshot late; STOPPED is 1 if snap must say that
+# the target stays stopped
 taken() {
 	begun=$(switches)
 	: >"$tmp/err"
@@ -42,12 +42,12 @@ taken() {
 	} >"$tmp/snap"
 	is "${PIPESTATUS[0]} $(grep -c 'is limited to [0-9]* processes and threads' \
 	    "$tmp/err")" "0 $2" "$1: taken" || diag <"$tmp/err"
-	try "$1: it is whole" "$BUILD/snapls" -c "$tmp/snap"
-	let_go "$pid" "$1: let go"
+	try "$1: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
+	let_go "$pid" "$1: released"
 	unnoticed "$pid" "$1: not noticed"
 }
 
-# it has one or two below it
+# the target has one or two children
 if [ -n "$group" ]; then
 	for max in 3:1 100:0; do
 		what="pids.max ${max%:*}"
@@ -57,14 +57,14 @@ if [ -n "$group" ]; then
 		echo "${max%:*}" >"$group/pids.max"
 		taken "$what" "${max#*:}"
 		is "$(sed -n 's/^max //p' "$group/pids.events")" 0 \
-		    "$what: nobody was denied a process"
+		    "$what: no fork failed"
 	done
 else
-	skip "pids.max" "no cgroup of this kind may be made" 10
+	skip "pids.max" "cannot create such a cgroup" 10
 fi
 
 if is_root; then
-	# nobody else's processes count
+	# a user without other processes, which would count
 	alone=$((100000 + $$))
 	for max in 3:1 1000:0; do
 		as=(prlimit --nproc="${max%:*}" setpriv --reuid="$alone"
@@ -77,8 +77,8 @@ else
 	skip "RLIMIT_NPROC" "needs root" 8
 fi
 
-# limited WHAT STAYS SIZE ARG ...: a snapshot that may cost so much; whether it
-# says that the target stays stopped
+# limited WHAT STAYS SIZE ARG ...: a snapshot with --memory SIZE; STAYS is 1 if
+# snap must say that the target stays stopped
 limited() {
 	local what=$1 stays=$2
 
@@ -86,7 +86,7 @@ limited() {
 	is "$rc $(grep -c 'but the snapshot has only [0-9]* left of its limit of' \
 	    "$tmp/err")" "0 $stays" "--memory, $what" || diag <"$tmp/err"
 }
-# how many KB a clone of the target may take
+# cost: print how many KB a clone of the target may need
 cost() {
 	"$BUILD/snap" -o "$tmp/snap" --memory 1K "$pid" 2>&1 |
 	    sed -n 's/.*: its clone may need \([0-9]*\) kilobytes, .*/\1/p'

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# procmap of live processes: every mapping is there, sums are those of the
-# kernel, a snapshot tells the same, and what is said of those that have no
-# map.
+# procmap of live processes prints every mapping and the kernel's sums, and the
+# same for a snapshot; it reports processes without a map.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 procmap=$BUILD/procmap
 
-# A process that has a mapping of every sort, stopped so that it stays.
+# A process with a mapping of every kind, stopped so that it does not change.
 cat >"$tmp/sorts.py" <<'END'
 import ctypes, mmap, os, sys, tempfile
 libc = ctypes.CDLL(None, use_errno=True)
@@ -83,7 +82,7 @@ for want in 2/0/0 3/0/0 1/1/0 r---Ip+; do
 done
 
 is "$(grep -c '/a \\ file\\012of two lines$' "$tmp/all")" 1 \
-    "a name of two lines is one line"
+    "a name with a newline is on one line"
 
 # Every line of maps, in each style; and sums.
 cat >"$tmp/same.py" <<'END'
@@ -147,12 +146,12 @@ for line in text[1:-1]:	# no address is left out
 END
 try "every mapping, in every style; sums are those of smaps" \
     python3 "$tmp/same.py" "$procmap" "$sorts"
-try "of this shell, too" python3 "$tmp/same.py" "$procmap" $$
+try "the same for this shell" python3 "$tmp/same.py" "$procmap" $$
 
-# A snapshot of it tells the same, as do other formats where they can.
+# procmap prints the same for a snapshot of it, and for a core where it can.
 snap -o "$tmp/one.snap" "$sorts"
 for o in -a -av -s -l -m -mv -d -dv -x -r -A "-D 3"; do
-	# who else has a page may change
+	# the number of processes that share a page may change
 	columns=1-
 	if [ "$o" = -x ]; then
 		columns=1-32,49-
@@ -162,12 +161,12 @@ for o in -a -av -s -l -m -mv -d -dv -x -r -A "-D 3"; do
 	# shellcheck disable=SC2086
 	"$procmap" $o -M "$tmp/one.snap" "$sorts" | cut -c "$columns" \
 	    >"$tmp/saved"
-	try "$o: the same of a snapshot" diff "$tmp/live" "$tmp/saved"
+	try "$o: the same for a snapshot" diff "$tmp/live" "$tmp/saved"
 done
 "$BUILD/snapcore" -p "$sorts" -o "$tmp/core" "$tmp/one.snap" 2>/dev/null
 "$procmap" -s -M "$tmp/core" >"$tmp/saved"
 is "$? $(grep -c /usr/ "$tmp/saved")" "0 $("$procmap" -s "$sorts" |
-    grep -c /usr/)" "of an ELF core"
+    grep -c /usr/)" "an ELF core"
 
 # Pictures.
 try "a picture" "$procmap" -g "$tmp/x.svg" "$sorts" $$
@@ -178,7 +177,7 @@ target "$targets/manymaps"
 try "a picture of 500 mappings" "$procmap" -g "$tmp/x.svg" "$pid"
 is "$(($(stat -c %s "$tmp/x.svg") < 1000000))" 1 "it is not large"
 
-# The parent is the default; itself; several, one of which is missing.
+# The default is the parent; -P is procmap itself; one of several is missing.
 is "$("$procmap" -s | sed 's/ .*//;/^$/d')" "$("$procmap" -s $$ |
     sed 's/ .*//;/^$/d')" "the default is the parent"
 is "$("$procmap" -P -s | grep -c /procmap$)" \
@@ -190,7 +189,7 @@ is "$? $(cat "$tmp/err") $(grep process "$tmp/out" | tr '\n' ' ')" \
     "1 procmap: 2147483647: No such process process $$: process $sorts: " \
     "several: headings, and one that is missing"
 
-# Those without a map.
+# Processes without a map.
 target "$targets/zombie"
 zombie=$(awk '/^child/ { print $2 }' "$lines")
 [ -n "$zombie" ] || zombie=$(grep -l "^PPid:.$pid$" /proc/[0-9]*/status |
@@ -210,7 +209,7 @@ else
 	skip "a thread of the kernel" "process 2 is not one here"
 fi
 
-# One that exits while it is looked at: all of it, or a message.
+# A process exits while it is examined: full output, or a message.
 bad=0
 n=$(often 40)
 for ((i = 0; i < n; i++)); do
@@ -227,8 +226,7 @@ for ((i = 0; i < n; i++)); do
 done
 is "$bad" 0 "processes that exit meanwhile"
 
-# Mappings that change all the time: no overlap, none of those that stay is
-# missing.
+# Mappings that change all the time are printed in ascending order, once.
 target "$targets/churn"
 bad=0
 n=$(often 20)
@@ -251,23 +249,23 @@ if is_root && command -v setpriv >/dev/null; then
 	is "$(nobody "$sorts")" \
 	    "1 procmap: process $sorts belongs to root: run as root, or as \
 that user 0" \
-	    "nobody: a process of another"
+	    "nobody: a process of another user"
 	is "$(nobody 0)" "1 procmap: kernel map is restricted 0" \
 	    "nobody: the kernel"
 	target "$targets/anon"
 	is "$(nobody -s "$pid" "$sorts" | sed 's/ [0-9]*$//')" \
 	    "1 procmap: process $sorts belongs to root: run as root, or as \
 that user" \
-	    "nobody: his own and that of another"
+	    "nobody: their own and another user's"
 	is "$(head -1 "$tmp/out") $(grep -c ' total' "$tmp/out") $(
 	    tail -1 "$tmp/out")" "process $pid: 1 process $sorts:" \
-	    "nobody: his own is there"
+	    "nobody: their own is shown"
 	is "$(cd "$tmp/pub" && nobody -g p.svg "$pid")" "0  0" \
 	    "nobody: a picture"
 	target "$targets/secret"
 	is "$(nobody "$pid")" "1 procmap: process $pid is not dumpable (set-user-ID, or \
 prctl(2)): run as root 0" \
-	    "nobody: his own, which may not be dumped"
+	    "nobody: their own, not dumpable"
 	"$tmp/bin/procmap" -s 0 >"$tmp/out" 2>"$tmp/err"
 	case "$? $(cat "$tmp/err")" in
 	"0 ") is "$("$tmp/bin/procmap" -g - 0 | sed -n \
@@ -288,6 +286,6 @@ fi
 is "$("$BUILD/procmap" -j "$sorts" | python3 -c 'import json, sys
 for o in map(json.loads, sys.stdin):
     print("%s-%s" % (o["start"].zfill(8), o["end"].zfill(8)), o["perms"])')" \
-    "$(cut -d' ' -f 1,2 "/proc/$sorts/maps")" "-j: as maps has them"
+    "$(cut -d' ' -f 1,2 "/proc/$sorts/maps")" "-j: as in maps"
 kill -CONT "$sorts"
 finish 49

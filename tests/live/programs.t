@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Real programs go on working after their snapshots, which keep the rules.
+# Real programs work on after snapshots, which keep the rules of the format.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Each program answers "ready", then what it is asked: a line gives a line.
-# program WHAT COMMAND ...
+# program WHAT COMMAND ...: run one that prints "ready" and answers a line
 program() {
 	local what=$1 i bad=0
 
@@ -20,11 +19,11 @@ program() {
 		bad=$((bad + (rc != 0)))
 	done
 	is "$bad $err" "0 " "$what: taken"
-	try "$what: rules" python3 "$tests/snap6/oracle.py" -c "$tmp/snap"
+	try "$what: valid" python3 "$tests/snap6/oracle.py" -c "$tmp/snap"
 	"$BUILD/snapls" -lv "$tmp/snap" >"$tmp/list"
-	ok $? "$what: listed"
-	let_go "$pid" "$what: let go"
-	unnoticed "$pid" "$what: goes on"
+	ok $? "$what: snapls lists it"
+	let_go "$pid" "$what: released"
+	unnoticed "$pid" "$what: works on"
 }
 
 program python python3 -c '
@@ -70,14 +69,14 @@ pid=$!
 snap -v -o "$tmp/snap" "$pid"
 is "$rc" 0 "sleep: taken"
 grep -q "^snap: processes: 1, threads: 1, files: [1-9][0-9]*; memory raw: [1-9]" "$tmp/err"
-ok $? "-v tells what was taken"
-let_go "$pid" "sleep: let go"
+ok $? "-v prints what was captured"
+let_go "$pid" "sleep: released"
 
 # A huge environment.
 BIG=$(head -c 100000 /dev/zero | tr '\0' x) target "$targets/fds"
 snap -o "$tmp/snap" "$pid"
 is "$rc" 0 "a huge environment: taken"
 grep -aq 'BIG=xxxxxxxxxx' "$tmp/snap"
-ok $? "a huge environment: there"
+ok $? "a huge environment: in the snapshot"
 unnoticed "$pid" "many descriptors: not noticed"
 finish 26

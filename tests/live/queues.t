@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# What waits in UNIX sockets is in the record, or it is said why it is not;
-# all of it still waits afterwards.
+# A record has the packets queued in UNIX sockets, or says why not; all stay.
 # beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 if ! is_root; then
-	skip "queues" "only root may have thousands of packets wait"
+	skip "queues" "only root may queue thousands of packets"
 	finish 1
 fi
 
-# A line for each socket: its name, what waits, with what types of files, sent
-# by whom, and why not.
+# told.py prints for each socket its name, its queue, why that is missing, the
+# types of passed files, and the senders.
 cat >"$tmp/told.py" <<'EOF'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -59,7 +58,7 @@ rights '5\nplain1\nr3\nend' 1:chr 1:dir
 nested '1\nr' 0:unix 0:unix['0:pipe', '0:pipe']
 sent '6\nbefore3\none3\ntwo' 0 65534 65534 0 1 0 0 PID
 lone '' 
-listener '' " "$1: what waits, or why it is not told"
+listener '' " "$1: the queues, or why they are missing"
 }
 
 target "$targets/queues"
@@ -72,11 +71,11 @@ is "$(cat "$tmp/refused")" \
     "a socket whose other end cannot be restored
 cannot read its queue: an error is pending, and reading would clear it
 cannot read its queue: limit reached after 1024 packets with 1024 bytes" \
-    "each that cannot be restored is refused, and no other"
-unnoticed "$pid" "all that waited still waits"
+    "each socket that cannot be restored is refused, and no other"
+unnoticed "$pid" "all packets are still queued"
 
 target "$targets/queues"
 snap -l -o "$tmp/snap" "$pid"
 told "with clones"
-unnoticed "$pid" "with clones, all that waited still waits"
+unnoticed "$pid" "with clones: all packets are still queued"
 finish 7

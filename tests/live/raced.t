@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# While a container's files are read, others in it put a FIFO in the place of one
-# of them, and back: nothing is read from that.
+# While snap reads a container's files, a process in it replaces a file with a
+# FIFO and back: snap reads nothing from the FIFO.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -53,12 +53,12 @@ bad=0
 for ((i = 0; i < 30; i++)); do
 	"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err" || bad=$((bad + 1))
 done
-is "$bad" 0 "taken" || diag <"$tmp/err"
+is "$bad" 0 "all snapshots are taken" || diag <"$tmp/err"
 n=$(wc -l <"$tmp/log")
 # shellcheck disable=SC2317 # called by until_true
 later() {
 	[ "$(wc -l <"$tmp/log")" -gt "$n" ]
 }
 until_true later
-is "$(grep -c gone "$tmp/log")" 0 "nothing is read from what is no file"
+is "$(grep -c gone "$tmp/log")" 0 "nothing is read from the FIFO"
 finish 2

@@ -3,10 +3,10 @@
 
 usage: regsets.py SNAPSHOT PID
 
-PID is stopped by a signal, and was when the snapshot was taken: all of its
-threads have the registers that they had. Prints what differs, or what one of
-the two lacks, and exits 1; else how many sets there were, and the notes that
-ptrace(2) has (NT_ of <elf.h>).
+PID is stopped by a signal, and was when the snapshot was taken, so that its
+threads have the same registers.  Prints sets that differ or that one of the two
+lacks, and exits 1; else prints the number of sets, and the notes that ptrace(2)
+has (NT_ of <elf.h>).
 """
 
 import ctypes
@@ -21,12 +21,12 @@ import check        # noqa: E402
 
 SEIZE, INTERRUPT, DETACH, GETREGSET = 0x4206, 0x4207, 17, 0x4204
 WALL = 0x40000000
-# what snap(6) says that the record has, by machine
+# the notes that a record has, by machine, as in snap(6)
 NOTES = {
     'aarch64': [0x401] + list(range(0x405, 0x411)),
     'x86_64': [0x202],
 }
-# those that begin with their length: the kernel leaves alone what is behind it
+# sets that begin with their length: the kernel writes nothing after that
 SIZED = [0x405, 0x40b, 0x40c]
 NAMES = {1: 'regset/prstatus', 2: 'regset/fpregs', 0x202: 'regset/xstate'}
 
@@ -42,7 +42,7 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p,
 
 
 def regset(tid, note):
-    """One that the kernel has of a thread, or None."""
+    """Return a register set of a thread from the kernel, or None."""
     room = ctypes.create_string_buffer(1 << 20)
     iov = Iovec(ctypes.cast(room, ctypes.c_void_p), len(room))
     if libc.ptrace(GETREGSET, tid, note, ctypes.byref(iov)) == -1:
@@ -53,8 +53,8 @@ def regset(tid, note):
 
 
 def as_read(note, data):
-    """A set without what reading others leaves in it: of x86-64 before Linux
-    5.14, what NT_X86_XSTATE has in bytes that are for software."""
+    """Return a set without bytes that change when another set is read: before
+    Linux 5.14, NT_X86_XSTATE changes bytes reserved for software on x86-64."""
     release = tuple(int(x) for x in platform.release().split('.')[:2])
     if data is None or note != 2 or release >= (5, 14) or \
             platform.machine() != 'x86_64':
@@ -63,7 +63,7 @@ def as_read(note, data):
 
 
 def where(got, want):
-    """The first bytes that differ of two that are of one length."""
+    """Describe the first bytes that differ in sets of one length."""
     if got is None or want is None or len(got) != len(want):
         return ''
     at = next(i for i in range(len(got)) if got[i] != want[i])

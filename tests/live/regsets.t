@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The register sets of all threads are those that ptrace(2) gives another, of
-# a process that stands still: threads that compute with all of their registers,
-# and others that wait.
+# The register sets of all threads are those that ptrace(2) returns in a stop.
+# Some threads compute with all their registers, others wait.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -11,8 +10,8 @@ kill -STOP "$pid"
 until_true is_stopped
 for options in "" -n; do
 	# shellcheck disable=SC2086 # none, or one
-	try "taken: snap $options" "$BUILD/snap" $options -o "$tmp/snap" "$pid"
-	try "as ptrace tells: snap $options" \
+	try "snap $options: taken" "$BUILD/snap" $options -o "$tmp/snap" "$pid"
+	try "snap $options: as in ptrace(2)" \
 	    "$tests/live/regsets.py" "$tmp/snap" "$pid"
 	diag <"$tmp/try"
 done

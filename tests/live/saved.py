@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""saved - what snapcat -s saves of a compressed snapshot with damage
+"""saved - test what snapcat -s saves of a damaged compressed snapshot
 
 usage: saved.py SNAPCAT COMPRESSED PLAIN
 
-One member is damaged at a time, in its header, in what it holds and at its
-end, then some at once. All but the pages in those members must come back as
-they are.
+Damages one member at a time, in its header, its contents and its end, and then
+several at once.  All but the pages in these members must be saved.
 """
 
 import os
@@ -56,7 +55,7 @@ for k in range(8):
         done = subprocess.run([snapcat, '-vs', path], capture_output=True)
     told = done.stderr.decode()
     named = [int(n) for n in re.findall(r'megabyte (\d+) \(from', told)]
-    # flips of bits that mean nothing are no damage
+    # a flipped bit without a meaning is not damage
     if done.returncode not in (0, 1) or not set(named) <= set(hit) or \
             (done.returncode == 1 and not named) or \
             len(done.stdout) < size - 4 * MB * len(hit) or \

@@ -1,6 +1,6 @@
-# What gdb says about a core of a program: which thread is the current one, its
-# signal, and of each thread, by number, all registers and the stack, of which
-# SAY_FRAMES of the environment are the outermost if it is set.
+# Print what gdb finds in a core: the current thread, its signal, and for each
+# thread, by ID, all registers and the stack, limited to the outermost
+# SAY_FRAMES frames if that is in the environment.
 import os
 
 import gdb

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
 # A series: several moments of the same processes in one file.  Each is of one
-# instant, what did not change is stored once, the file is whole after each
-# moment, and of a file that was cut the moments that are whole can be read.
+# instant, unchanged memory is stored once, the file is whole after each moment,
+# and the complete moments of a cut file can be read.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 RANDOM=${TEST_SEED:-$$}
 
-# the numbers of the moments of a file
+# moments FILE: print the numbers of its moments
 moments() {
 	"$BUILD/snapls" -n "$1" 2>/dev/null | awk '{ print $1 }' | tr '\n' ' '
 }
 has() {
 	[ "$("$BUILD/snapls" -n "$1" 2>/dev/null | wc -l)" -ge "$2" ]
 }
-# one moment as a snapshot: one FILE MOMENT
+# one FILE MOMENT: make a snapshot of one moment
 one() {
 	"$BUILD/snapcat" -@ "$2" -o "$tmp/snap" "$1"
 }
-# the process $child is a zombie of the last moment
+# zombie: succeed if process $child is a zombie in the last moment
 zombie() {
 	"$BUILD/snapls" -n -o pid,state -@ last "$tmp/series" 2>/dev/null |
 	    grep -q "^ *$child *zombie"
 }
-# what a second reader finds in a process: process FILE PID
+# process FILE PID: print what a second reader finds in a process
 process() {
 	python3 "$tests/snap6/oracle.py" "$1" |
 	    awk -v want="$2" '$1 == "process" { is = $2 == want; next } is'
@@ -48,16 +48,16 @@ for mode in -z -v -s; do
 		[ "$now" -gt "$was" ]
 		ok $? "$mode: moment $i is later than the one before"
 		was=$now
-		# it takes long for the zeros of a compressed one
+		# the zeros of a compressed file take long
 		[ $mode = -z ] || is "$(process "$tmp/series" \
 		    $((pid + (i - 1) * (1 << 24))))" \
 		    "$(process "$tmp/snap" "$pid")" \
 		    "$mode: another reader finds the same in moment $i"
 	done
-	try "$mode: checked" "$BUILD/snapls" -c "$tmp/series"
-	try "$mode: by the rules" python3 "$tests/snap6/oracle.py" -c \
+	try "$mode: snapls -c finds no error" "$BUILD/snapls" -c "$tmp/series"
+	try "$mode: keeps the rules" python3 "$tests/snap6/oracle.py" -c \
 	    "$tmp/flat"
-	try "$mode: for Plan 9" python3 "$tests/snap6/oracle.py" -m bell \
+	try "$mode: Plan 9 reads it" python3 "$tests/snap6/oracle.py" -m bell \
 	    "$tmp/flat"
 	mv "$tmp/series" "$tmp/whole$mode"
 done
@@ -73,16 +73,16 @@ for i in 1 2 3; do
 	one_instant "a token: moment $i is of one instant"
 done
 
-# Memory that is not written takes a reference each.
+# Each later moment needs only references to unchanged memory.
 target "$targets/anon"
 snap -i 0.1 -N 5 -o "$tmp/series" "$pid"
 size=$(stat -c %s "$tmp/series")
 "$BUILD/snapcat" -@ first -o "$tmp/snap" "$tmp/series"
 [ "$size" -lt $(($(stat -c %s "$tmp/snap") * 3 / 2)) ]
-ok $? "what did not change is stored once: $size bytes"
+ok $? "unchanged memory is stored once: $size bytes"
 for i in 1 5; do
 	one "$tmp/series" $i
-	check "$tmp/snap" "$pid" "the memory of moment $i"
+	check "$tmp/snap" "$pid" "the memory of moment $i matches"
 done
 unnoticed "$pid" 'not noticed'
 
@@ -93,14 +93,14 @@ print("ready", flush=True)
 time.sleep(1000)' >"$tmp/ready" &
 until_true grep -q ready "$tmp/ready"
 snap -i 0.1 -N 4 -o "$tmp/long" $!
-try 'long runs: by the rules' python3 "$tests/snap6/oracle.py" -c "$tmp/long"
+try 'long runs: keeps the rules' python3 "$tests/snap6/oracle.py" -c "$tmp/long"
 kill $!
 
-# It is chosen in all programs.
+# All programs can select a moment.
 cp "$tmp/series" "$tmp/five"
 is "$("$BUILD/snapls" -n "$tmp/five" | wc -l)" 5 'five moments'
 is "$("$BUILD/snapls" -j "$tmp/five" 2>&1 | head -1 | cut -d , -f 1-2)" \
-    '{"type":"moment","moment":1' 'in JSON'
+    '{"type":"moment","moment":1' 'snapls -j begins with the first moment'
 is "$("$BUILD/snapls" -n -@ 2 "$tmp/five" | awk '{ print $1 }')" "$pid" \
     'snapls -@: a process with its own number'
 time=$("$BUILD/snapls" -n "$tmp/five" | awk '$1 == 1 { print $3 }')
@@ -158,19 +158,20 @@ fi
 snap -o "$tmp/snap" $$
 try 'an ordinary snapshot is its last moment' \
     "$BUILD/snapls" -@ last "$tmp/snap"
-try 'the nearest is its only one' "$BUILD/snapls" -@ 12:00 "$tmp/snap"
+try 'the nearest is the only moment' "$BUILD/snapls" -@ 12:00 "$tmp/snap"
 is "$("$BUILD/snapls" -@ 2 "$tmp/snap" 2>&1 | sed "s,$tmp,TMP,g")" \
-    'snapls: TMP/snap: no moment "2": the moments are 1 to 1' 'and its only one'
+    'snapls: TMP/snap: no moment "2": the moments are 1 to 1' \
+    'it has one moment only'
 
-# A file that was cut after any byte: the moments before that are whole.
+# If a file is cut after any byte, the moments before that are whole.
 "$BUILD/snapls" -v "$tmp/whole" >"$tmp/records"
 mapfile -t ends < <(awk '$3 % 16777216 == 16777215 { print $1 + $2 }' \
     "$tmp/records")
 is "${#ends[@]}" 3 'each moment ends with a mark'
-# cuts FILE N: cut it at the end of each moment, of which there are three and
-# which ${ends[@]} has, at four places beside these, and at N others.  $wrong
-# tells where snapcore does not find the moments before, or does not tell how
-# many are whole, and $silent where an end is not taken for a cut.
+# cuts FILE N: cut FILE at the ends of its three moments, ${ends[@]}, at four
+# places near these, and at N random places.  $wrong lists cuts where snapcore
+# does not find the moments before, or does not say how many are whole; $silent
+# lists ends of moments that are not reported as cuts.
 cuts() {
 	local file=$1 size cut i n
 	size=$(stat -c %s "$file")
@@ -204,9 +205,9 @@ cuts() {
 }
 cuts "$tmp/whole" 20
 is "$wrong" '' "cut at ${#ends[@]} marks and 24 other bytes"
-is $early 1 'no moment is whole'
+is $early 1 'an error if no moment is whole'
 
-# The same of a compressed file, in which a member ends with each moment.
+# The same with a compressed file, in which a member ends with each moment.
 mapfile -t ends < <("$BUILD/snapls" -v "$tmp/whole-z" | awk '
 $3 % 16777216 == 16777215 { end = $1 + $2; if ($4 == "mem") print end }')
 mapfile -t members < <(python3 - "$tmp/whole-z" <<'END'
@@ -225,9 +226,9 @@ for i in 0 1 2; do
 done
 cuts "$tmp/whole-z" 8
 is "$wrong$silent" '' "-z: cut at ${#ends[@]} marks and 12 other bytes"
-is $early 1 '-z: no moment is whole'
+is $early 1 '-z: an error if no moment is whole'
 
-# snap is killed: what it had written remains, and the target runs on.
+# If snap is killed, finished moments remain, and the target runs on.
 target "$targets/sweep" 32
 for with in -v -v -v -z -z; do
 	rm -f "$tmp/series"
@@ -277,13 +278,13 @@ mapfile -t children < <(pgrep -P "$pid")
 kill -KILL "$pid" "${children[@]}"
 wait "$pid" $taken 2>/dev/null
 [ $? -le 1 ]
-ok $? 'the processes are killed' || diag <"$tmp/err"
+ok $? 'the processes are killed: snap ends' || diag <"$tmp/err"
 is "$(tail -1 "$tmp/err" | sed 's/[0-9][0-9]*/N/')" \
     'snap: the series ends after N moments: nothing to take a snapshot of' \
     'the series ends with the processes' || diag <"$tmp/err"
-try 'checked' "$BUILD/snapls" -c "$tmp/series"
+try 'snapls -c finds no error' "$BUILD/snapls" -c "$tmp/series"
 
-# Another process gets the ID of one that ended: it is not taken.
+# Another process gets the ID of one that ended: it is not captured.
 cat >"$tmp/reused" <<'END'
 sleep 1000 & other=$!
 sleep 1001 & old=$!
@@ -322,16 +323,17 @@ if unshare -fp --mount-proc true 2>/dev/null; then
 	    /exited: left out$/d' "$tmp/err")" "0 snap: process \
 $old ended, and another process has its ID: left out
 snap: the series ends after N moments: nothing to take a snapshot of" \
-	    'another process with the ID: said once'
-	is "$("$BUILD/snapls" -n -@ first "$tmp/series" | wc -l)" 2 'first two'
+	    'another process with the ID: one message'
+	is "$("$BUILD/snapls" -n -@ first "$tmp/series" | wc -l)" 2 \
+	    'another process with the ID: the first moment has two'
 	is "$("$BUILD/snapls" -n -o pid,command -@ last "$tmp/series" |
-	    sed 's/  */ /g; s/^ //')" "$other sleep 1000" 'then only the other'
+	    sed 's/  */ /g; s/^ //')" "$other sleep 1000" 'then one is left'
 else
 	skip 'another process with the ID' 'unshare(1) is not permitted' 3
 fi
 
-# A process that its parent does not wait for has ended; with its parent, it is
-# a zombie of the later moments.
+# A child that its parent does not wait for has ended, if it is captured alone;
+# with its parent, it is a zombie in later moments.
 for with in '' -r; do
 	target python3 -c 'import subprocess, time
 child = subprocess.Popen(["sleep", "1004"])
@@ -385,9 +387,9 @@ for with in -s -z; do
 	is "$rc ${err//$tmp/TMP}" "1 snap: the file ends with moment N: \
 TMP/small/series: write: No space left on device" \
 	    "$with: a full disk: the message"
-	try "$with: a full disk: checked" \
+	try "$with: a full disk: snapls -c finds no error" \
 	    "$BUILD/snapls" -c "$tmp/small/series"
-	[ $with = -z ] || try "$with: a full disk: by the rules" \
+	[ $with = -z ] || try "$with: a full disk: keeps the rules" \
 	    python3 "$tests/snap6/oracle.py" -c "$tmp/small/series"
 	one "$tmp/small/series" last
 	one_instant "$with: a full disk: the last moment is of one instant"
@@ -418,7 +420,7 @@ TMP/series: write: File too large" "$with: a limit in the trailer: the message"
 	    "$with: a limit in the trailer: two moments"
 done
 
-# What cannot be combined.
+# Options that cannot be combined.
 for with in '-N 3' '-i 1' '-i 1 -k -o x' '-i 0 -o x' \
     '-i 1 -N 0 -o x'; do
 	# shellcheck disable=SC2086
@@ -427,17 +429,17 @@ for with in '-N 3' '-i 1' '-i 1 -k -o x' '-i 0 -o x' \
 done
 "$BUILD/snap" -i 1 -N 1 -o /dev/null $$ >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "1 snap: -i requires a regular file: /dev/null is not \
-one" 'no file'
+one" '-i requires a regular file'
 
 # Only a series has moments.
 "$BUILD/snapstack" -@ 1 -p $$ >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "2 snapstack: -@ chooses a moment of a series, not of a \
-live process" 'a live process'
+live process" '-@ with a live process is refused'
 python3 "$tests/criu/criuasm.py" make large "$tmp/images"
 "$BUILD/snapls" -@ 2 "$tmp/images" >/dev/null 2>"$tmp/err"
 is "$? $(<"$tmp/err")" "1 snapls: $tmp/images: no moment \"2\": the moments \
-are 1 to 1" 'images of criu'
+are 1 to 1" 'images of criu have one moment'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
-    'procmap without a snapshot'
+    'procmap -@ without a snapshot is refused'
 finish 130

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a system's settings forbid is told with what helps, and what they allow
-# works: Yama, perf_event_paranoid, hugetlbfs, user namespaces, /dev/fuse for
-# everybody.  They are changed where the machine is our own.
+# If a system's settings forbid something, a message says what helps, and what
+# they allow works: Yama, perf_event_paranoid, hugetlbfs, user namespaces,
+# /dev/fuse for everybody.  They are changed only on a machine of our own.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -16,7 +16,7 @@ cd "$tmp/pub" || exit 1
 sys=/proc/sys
 declare -A was
 
-# have PATH NUMBER: a setting is that, or is made so
+# have PATH NUMBER: succeed if a setting has this value, or can be given it
 have() {
 	local path=$sys/$1
 
@@ -39,7 +39,7 @@ leave() {
 }
 trap leave EXIT
 
-# One's own process, which snap has not begun.
+# A process of the user that snap has not started.
 for scope in 1 2; do
 	if ! have kernel/yama/ptrace_scope "$scope"; then
 		skip "Yama, scope $scope" "this machine has another" 3
@@ -70,7 +70,7 @@ else
 	skip "perf_event_paranoid 3" "this machine has another"
 fi
 
-# As many pages as it takes and none more: there is none for a copy.
+# As many pages as the target needs: none is left for a copy.
 have vm/nr_hugepages 4
 target "$targets/hugepages"
 if grep -q '^lacks' "$lines"; then
@@ -80,12 +80,12 @@ else
 	for mode in -l -s; do
 		snap "$mode" -o "$tmp/pub/snap" "$pid"
 		is "$rc $err" "0 " "hugetlbfs, $mode: taken"
-		check "$tmp/pub/snap" "$pid" "hugetlbfs, $mode: memory"
+		check "$tmp/pub/snap" "$pid" "hugetlbfs, $mode: memory matches"
 	done
 	unnoticed "$pid" "hugetlbfs: not noticed"
 fi
 
-# A process in a user namespace of its own, taken by its user and by root.
+# A process in a user namespace of its own, captured by its user and by root.
 if "${as[@]}" unshare -Ur true 2>/dev/null; then
 	target unshare -Ur "$targets/anon"
 	for who in user root; do
@@ -102,7 +102,7 @@ else
 	skip "user namespace" "users may not make any" 5
 fi
 
-# Nobody but the user who mounts it sees a snapshot.
+# Only the user who mounts a snapshot can see it.
 target "$targets/anon"
 snap -o "$tmp/pub/mine" "$pid"
 mnt=$tmp/mnt
@@ -112,11 +112,11 @@ if "${as[@]}" test -w /dev/fuse && [ -u "$(command -v fusermount3)" ]; then
 	timeout 20 "${as[@]}" "$tmp/bin/snapfs" "$tmp/pub/mine" "$mnt" \
 	    >"$tmp/out" 2>&1
 	is "$? $(cat "$tmp/out")" "0 " "/dev/fuse, as a user: mounted"
-	is "$("${as[@]}" ls "$mnt" 2>&1)" "$pid" "/dev/fuse, as a user: seen"
+	is "$("${as[@]}" ls "$mnt" 2>&1)" "$pid" "/dev/fuse, as a user: listed"
 	"${as[@]}" cat "$mnt/$pid/text" 2>&1 | cmp - "$targets/anon" 2>&1
 	is "${PIPESTATUS[*]}" "0 0" "/dev/fuse, as a user: read"
 	ls "$mnt" >/dev/null 2>&1
-	is $? 2 "/dev/fuse, as a user: not by root"
+	is $? 2 "/dev/fuse, as a user: not listed for root"
 	try "/dev/fuse, as a user: unmounted" "${as[@]}" fusermount3 -u "$mnt"
 else
 	skip "/dev/fuse, as a user" "/dev/fuse may not be used" 5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# snapcrash: it is installed and removed, takes what crashes, keeps as much as
-# it may, and shows it.
+# snapcrash is installed and removed, captures crashes, keeps as many as
+# allowed, and shows them.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
@@ -23,41 +23,41 @@ is "$rc $(head -1 "$tmp/out")" \
 crash list
 is "$rc $(cat "$tmp/out")$err" "0 " "an empty list"
 crash info
-is "$rc $err" "1 snapcrash: no crashes are recorded" "nothing to tell of"
+is "$rc $err" "1 snapcrash: no crashes are recorded" "info: no crashes"
 crash remove
 is "$rc $err" "0 snapcrash: snapcrash is not the core handler \
 (kernel.core_pattern is \
-\"$was\"); left unchanged" "removed without being there"
+\"$was\"); left unchanged" "remove without install changes nothing"
 crash install
 is "$rc $err" "0 " "installed"
 is "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" \
     "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F
-35" "the kernel runs it, also for those who wait, and are counted"
+35" "the kernel runs it, and allows enough at once"
 is "$(grep -c "^kernel.core_p" "$tmp/sysctl/50-snapcrash.conf")" 2 \
-    "after the next boot, too"
+    "also after a reboot"
 crash status
 is "$rc $(head -1 "$tmp/out")" "0 cores are handled by snapcrash: at most 3 at \
-once, 16 waiting" "it says so"
+once, 16 waiting" "status: installed"
 
-# a kernel before Linux 6.16 has nothing for the last word
+# before Linux 6.16 the kernel has nothing for the last argument
 crash take $$ $$ 11 1 0 ""
 is "$rc $(sed 's/.*: //' "$tmp/err")" "1 process $$ is not dumping core" \
-    "who does not dump core is not taken"
+    "a process that does not dump core is refused"
 
 falls "$targets/fall" segv 3
 crash list
 is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \
-    "$pid root SEGV fall $id" "it is in the list"
+    "$pid root SEGV fall $id" "list shows the crash"
 crash -j list
 is "$(python3 -c 'import json, sys
 c = json.load(sys.stdin)
 print(c["pid"], c["signal"], c["threads"], c["executable"])' <"$tmp/out")" \
-    "$pid 11 4 $targets/fall" "as JSON, too"
+    "$pid 11 4 $targets/fall" "list -j shows the crash"
 crash info "$pid"
-try "it is told of" grep -q "signal  11, SIGSEGV" "$tmp/out"
-is "$(stat -c %a "$store/$id")" 600 "it is root's alone"
+try "info shows the signal" grep -q "signal  11, SIGSEGV" "$tmp/out"
+is "$(stat -c %a "$store/$id")" 600 "only root may read it"
 until_true test -s "$tmp/hooked"
-is "$(cat "$tmp/hooked")" "$store/$id" "the hook had it"
+is "$(cat "$tmp/hooked")" "$store/$id" "the hook ran for it"
 if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
 	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' -ex bt
 	try "gdb shows where it crashed" grep -q '^#0 .* main (' "$tmp/out"
@@ -66,7 +66,7 @@ else
 	skip "gdb" "no gdb, or no FUSE" 2
 fi
 
-# who reads what a stranger has made can do nothing else
+# a program that reads a hostile snapshot can do nothing else
 mkdir "$tmp/others"
 sleep 1000 &
 victim=$!
@@ -76,13 +76,13 @@ PROBE_VICTIM=$victim PROBE_DIR=$tmp/others \
 rc=$?
 if "$BUILD/snapcat" -v -o "$tmp/copy" "$store/$id" 2>&1 |
     grep -q 'not confined'; then
-	skip "it is confined" "the kernel does not confine"
+	skip "the reader is confined" "the kernel does not confine"
 else
-	is "$rc $(cat "$tmp/report")" "0 tried" "it is confined"
+	is "$rc $(cat "$tmp/report")" "0 tried" "the reader is confined"
 fi
 kill "$victim"
 
-# one line of the log tells where; this one is written to a file
+# one line in the log has the stack; this one is written to a file
 pattern=$(cat "$proc/core_pattern")
 cat >"$tmp/logged" <<END
 #!/bin/sh
@@ -98,70 +98,71 @@ if [ -x "$BUILD/snapstack" ]; then
 (Segmentation fault) in deeper+[^ ]* < deeper+.*: $store/$id\$" "$tmp/log"
 	}
 	until_true told
-	try "the log tells where" told
+	try "the log shows the stack" told
 else
-	skip "the log tells where" "no snapstack"
+	skip "the log shows the stack" "no snapstack"
 fi
 echo "$pattern" >"$proc/core_pattern"
 
-# who crashed may read it, but not what was not to be dumped for him
+# the user of the process may read its crash
 config "at-once 3" "readable-by user"
 falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
 if has_acls; then
 	until_true readable
 	setpriv --reuid 65534 --regid 65534 --clear-groups cat "$store/$id" \
 	    >"$tmp/copy"
-	ok $? "who crashed may read it"
+	ok $? "its user may read a crash"
 	setpriv --reuid 65533 --regid 65533 --clear-groups cat "$store/$id" \
 	    >"$tmp/copy" 2>/dev/null
-	is "$?" 1 "others may not"
+	is "$?" 1 "others may not read it"
 else
 	skip "readable by the user" "this file system has no ACLs" 2
 fi
 
-# what it wanted to be in no core is in none, but that may be chosen; and who may
-# dump none leaves none
+# MADV_DONTDUMP memory is left out unless dontdump is yes; a process that may
+# dump no core leaves no crash unless core-limit is no
 secret() {
 	zcat "$store/$id" | LC_ALL=C grep -c 'nobody may have this'
 }
 falls "$targets/fall" dontdump 0
-try "it is whole" "$BUILD/snapls" -c "$store/$id"
+try "a crash with MADV_DONTDUMP memory is whole" "$BUILD/snapls" -c "$store/$id"
 got=$(secret)
 config "dontdump yes"
 falls "$targets/fall" dontdump 0
-is "$got $(secret)" "0 1" "what is not to be dumped is left out by default"
+is "$got $(secret)" "0 1" "MADV_DONTDUMP memory is left out by default"
 config
 target "$targets/fall" nolimit 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true none_runs
-is "$(find "$store" -name "fall.$pid.*")" "" "of who may dump no core, nothing"
+is "$(find "$store" -name "fall.$pid.*")" "" "no core allowed: no crash"
 config "core-limit no"
 falls "$targets/fall" nolimit 0
-try "but that may be chosen, too" "$BUILD/snapls" -c "$store/$id"
+try "core-limit no captures that" "$BUILD/snapls" -c "$store/$id"
 
-# there is room for less: the stack and what is small
+# there is room for the stack and small memory only
 config "keep-bytes 4M"
 falls "$targets/fall" abort 3
 crash info "$id"
-try "without what there was no room for" grep -q "lacks  [0-9]" "$tmp/out"
+try "too little room: memory is missing" grep -q "lacks  [0-9]" "$tmp/out"
 "$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$store/$id"
 gdb -nx -batch -iex 'set debuginfod enabled off' -ex bt "$targets/fall" \
     "$tmp/core" >"$tmp/out" 2>&1
-try "with its stack" grep -q '^#[1-9] .* main (' "$tmp/out"
+try "too little room: the stack is there" grep -q '^#[1-9] .* main (' "$tmp/out"
 
-# the oldest go
+# the oldest crashes are removed
 config "keep-count 2"
 falls "$targets/fall" segv 0
 falls "$targets/fall" segv 0
 is "$(find "$store" -name '*.snap.gz' | wc -l) $(find "$store" -name "$id")" \
-    "2 $store/$id" "only so many are kept"
+    "2 $store/$id" "keep-count are kept"
 crash rm "$pid"
-is "$rc $err $(find "$store" -name "$id")" "0  " "removed"
+is "$rc $err $(find "$store" -name "$id")" "0  " "rm removes a crash"
 crash rm "$pid"
-is "$rc $err" "1 snapcrash: $pid: no such crash; see snapcrash list" "once"
+is "$rc $err" "1 snapcrash: $pid: no such crash; see snapcrash list" \
+    "rm of a removed crash fails"
 
-# a disk that is full: no file, and no part of one
+# a full disk: no file, and no part of one
 mkdir "$tmp/mnt"
 mount -t tmpfs -o size=1m none "$tmp/mnt"
 chmod 755 "$tmp/mnt"
@@ -170,18 +171,17 @@ config
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
-# the handler may still be at it
+# the handler may still run
 no_handler() {
 	! pgrep -f "snapcrash -c$conf take $pid " >/dev/null
 }
 until_true no_handler
-is "$(find "$store" -type f ! -name '.*')" "" "a full disk: nothing"
+is "$(find "$store" -type f ! -name '.*')" "" "a full disk: no file"
 umount "$store"
 store=$disk/store
 config "at-once 3"
 
-# the handler is killed: the process goes, and nothing is left of it, but what
-# was whole by then
+# the handler is killed: nothing is left except a complete snapshot
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 killed() {
@@ -194,28 +194,28 @@ for f in "$store/fall.$pid."*.gz; do
 	[ ! -e "$f" ] || "$BUILD/snapls" -c "$f" >/dev/null 2>&1 ||
 	    left="$left $f"
 done
-is "$left" "" "killed: nothing is left that is not whole"
+is "$left" "" "killed: nothing incomplete is left"
 
-# many at once: all are gone, and those that were taken are whole
+# many at once: the processes end, and the snapshots are whole
 fall_at_once 12
 n=0
 for f in "$store"/*.snap.gz; do
 	whole "${f##*/}" || n=$((n + 1))
 done
-is "$n" 0 "many at once: what there is, is whole"
+is "$n" 0 "many at once: the snapshots are whole"
 for p in "${pids[@]}"; do
 	find "$store" -name "fall.$p.*"
 done >"$tmp/out"
-ok $(($(wc -l <"$tmp/out") < 3)) "many at once: three are taken at least"
+ok $(($(wc -l <"$tmp/out") < 3)) "many at once: three are captured at least"
 
 crash remove
 is "$rc $err $(cat "$proc/core_pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
-    "0  $was $waslimit " "removed: all is as before"
+    "0  $was $waslimit " "removed: the old settings are back"
 is "$(find "$tmp/sysctl" "$tmp/lib" -type f)" "" "no file is left"
 echo "keep-count none" >"$conf"
 crash status
 is "$err" "snapcrash: $conf:1: keep-count: invalid value \"none\"" \
-    "a wrong value is told"
+    "a wrong value is reported"
 printf '%s\n' "keep_age 7d" "Hook /bin/true" "colour_ red" >"$conf"
 crash install
 is "$rc $err $(cat "$proc/core_pattern")" \
@@ -223,16 +223,16 @@ is "$rc $err $(cat "$proc/core_pattern")" \
 snapcrash: $conf:2: did you mean hook?
 snapcrash: $conf:3: unknown key \"colour-\"; see snapcrash.conf(5)
 snapcrash: not installed: $conf contains errors $was" \
-    "which key is meant, and it is not installed so"
+    "unknown keys: a hint, and not installed"
 config "hook $tmp/hook"
 chmod 664 "$conf"
 crash install
 is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
-ignored" "a configuration that a group may write is none"
+ignored" "a configuration that a group may write is ignored"
 chown 65534 "$conf"
 chmod 644 "$conf"
 crash status
 is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
-ignored" "nor is another user's"
+ignored" "another user's configuration is ignored"
 rm -rf "$disk/store"
 finish 39

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What an operand of a program that reads means: a file that exists, else the
-# number of a live process, else its name.
+# An operand of a program that reads snapshots is a file that exists, else the
+# ID of a live process, else its name.
 # beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -17,7 +17,7 @@ target "$targets/anon"
 other=$pid
 cp web.snap "$other"
 
-# pids PROGRAM ARGUMENT ...: the processes that it shows
+# pids PROGRAM ARGUMENT ...: print the processes that it shows
 pids() {
 	local p=$1
 
@@ -42,36 +42,36 @@ for p in snapls snapstack snapcore snapgrep procmap pagestat; do
 		continue
 	fi
 	is "$(pids "$p" web.snap)" "$live" "$p: a file"
-	is "$(pids "$p" "$live")" "$live" "$p: a number"
+	is "$(pids "$p" "$live")" "$live" "$p: an ID"
 	is "$(pids "$p" "$name")" "$live" "$p: a name"
 	is "$(pids "$p" -p "$name" </dev/null)" "$live" "$p: -p"
-	is "$(pids "$p" -p "$live" web.snap)" "$live" "$p: -p of a file"
+	is "$(pids "$p" -p "$live" web.snap)" "$live" "$p: -p and a file"
 	is "$(pids "$p" "$other") $(pids "$p" -p "$other" </dev/null)" \
-	    "$live $other" "$p: a file with the number of a process"
+	    "$live $other" "$p: a file named like a process ID"
 done
 
-# two moments, of which one is now
+# compare a snapshot with now
 is "$("$BUILD/snapdiff" web.snap "$live" 2>&1 | grep -c '^[-+] ')" 0 \
     "snapdiff: it is the same process"
 "$BUILD/snapdiff" "$other" "$$" >out 2>err
 is "$? $(grep -c "^- process $live \|^+ process $$ " out)" "1 2" \
-    "one is gone, another new"
+    "snapdiff: one is gone, another is new"
 
-# what is captured stands still for no longer
+# a live process is not left stopped
 state=$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$live/status")
 is "$state $("$BUILD/snapls" "$live" >/dev/null; sed -n \
-    's/^TracerPid:\t//p' "/proc/$live/status")" "S 0" "it goes on"
+    's/^TracerPid:\t//p' "/proc/$live/status")" "S 0" "it runs on"
 
 "$BUILD/snapls" - "$live" <web.snap >out 2>err
 is "$? $(cat err)" "2 snapls: cannot combine live processes with standard \
-input" "not with standard input"
+input" "standard input is refused with it"
 "$BUILD/snapls" 4194304 >out 2>err
 is "$? $(head -n 1 err)" "1 snap: no such process: 4194304" \
-    "a process that is not there"
+    "an unknown process"
 env --ignore-signal=SIGCHLD "$BUILD/snapls" "$live" >out 2>err
-is "$?$(cat err)" 0 "SIGCHLD is ignored by who runs it"
+is "$?$(cat err)" 0 "SIGCHLD may be ignored"
 is "$("$BUILD/snap" "$live" | "$BUILD/snapls" -p "$live" | wc -l)" 2 \
-    "-p alone: of what comes through a pipe"
+    "-p alone: selects from a pipe"
 "$BUILD/snapls" nobody-has-this >out 2>err
 is "$? $(cat err)" "1 snapls: nobody-has-this: No such file or directory" \
     "neither a file nor a process"

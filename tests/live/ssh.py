@@ -3,9 +3,9 @@
 
 usage: ssh.py NAMESPACE DIRECTORY HOST COMMAND ...
 
-As ssh does it: the command is run by a shell there, in DIRECTORY; its input
-and output are ours, and go through a connection from 192.0.2.1 to 192.0.2.2.
-Its status is ours. HOST is not looked at.
+Like ssh(1): a shell there runs the command in DIRECTORY.  Its input and output
+go through a connection from 192.0.2.1 to 192.0.2.2.  Exits with its status.
+HOST is ignored.
 """
 
 import os
@@ -39,7 +39,7 @@ def send():
             shutil.copyfileobj(sys.stdin.buffer, file)
         peer.shutdown(socket.SHUT_WR)
     except OSError:
-        os.close(0)         # whoever writes to us is to know
+        os.close(0)         # our writer must notice
 
 
 thread = threading.Thread(target=send, daemon=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""state - compare a record with what a target told of itself
+"""state - compare a record with the state that a target printed
 
 usage: state.py SNAPSHOT PID LINES
 
-LINES is what tests/targets/state.c printed. Times that are left may be
-less than it said, by as long as a test takes. Prints what differs, and
-exits 1 if anything does.
+LINES is the output of tests/targets/state.c.  Remaining times may be less than
+printed, by the length of a test.  Prints differences, and exits 1 if there are
+any.
 """
 
 import sys
@@ -14,8 +14,7 @@ import check
 
 
 def near(got, want, unit):
-    """The numbers are the same, but for the last, which counts down, in
-    ticks."""
+    """Compare numbers, of which the last one counts down in ticks."""
     return got[:-1] == want[:-1] and \
         -300 * unit <= int(got[-1]) - int(want[-1]) <= unit / 50
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Memory in swap is in the snapshot, and stays in swap; what the kernel notes of
-# pages that were written to (soft-dirty) stays noted.
+# Memory in swap is captured and stays there; soft-dirty bits stay set.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# A machine of our own gets some swap; others have it, or have none.
+# A machine of our own gets swap; others have some or none.
 has_swap() {
 	[ "$(wc -l </proc/swaps)" -gt 1 ]
 }
@@ -42,13 +41,13 @@ else
 	resident "$pid" | grep -vE 'VmPTE|Dirty' >"$tmp/before"
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "swap: taken"
-	check "$tmp/snap" "$pid" "swap: memory"
-	is "$(swapped)" "$before" "swap: as much is in it as before"
+	check "$tmp/snap" "$pid" "swap: memory matches"
+	is "$(swapped)" "$before" "swap: as much is swapped as before"
 	for ((i = 0; i < 10; i++)); do
 		snap -o "$tmp/snap" "$pid"
 	done
 	resident "$pid" | grep -vE 'VmPTE|Dirty' >"$tmp/after"
-	try "swap: no larger after 10 snapshots" \
+	try "swap: no more memory after 10 snapshots" \
 	    diff "$tmp/before" "$tmp/after"
 	"$BUILD/pagestat" -nbo swap "$pid" 2>/dev/null >"$tmp/out"
 	is "$(awk '{ print $1 / 1024 }' "$tmp/out")" "$before" "swap: pagestat"
@@ -56,20 +55,20 @@ fi
 lacks softdirty && skip "soft-dirty pages" "not in this kernel" 2
 lacks softdirty || {
 	snap -o "$tmp/snap" "$pid"
-	check "$tmp/snap" "$pid" "soft-dirty pages: memory"
+	check "$tmp/snap" "$pid" "soft-dirty pages: memory matches"
 	"$BUILD/procmap" "$pid" >/dev/null
 	"$BUILD/pagestat" -f "$pid" >"$tmp/out"
 	grep -q soft_dirty "$tmp/out"
-	ok $? "soft-dirty pages: pagestat tells them"
+	ok $? "soft-dirty pages: pagestat shows them"
 }
-unnoticed "$pid" "nothing was brought back, and every note is as it was"
+unnoticed "$pid" "no page was swapped in, and soft-dirty bits are set"
 
-# Stopped, they are read through the process: snap-internals(7), BUGS.
+# snap -s reads swapped pages through the process: snap-internals(7), BUGS.
 target "$targets/paged"
 if lacks swap; then
 	skip "swap, -s" "there is none" 1
 else
 	snap -s -o "$tmp/snap" "$pid"
-	check "$tmp/snap" "$pid" "swap, -s: memory"
+	check "$tmp/snap" "$pid" "swap, -s: memory matches"
 fi
 finish 9

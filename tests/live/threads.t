@@ -10,8 +10,8 @@ snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "64 threads: taken"
 check "$tmp/snap" "$pid" "64 threads: registers and stacks"
 is "$("$BUILD/snapls" -no THREADS "$tmp/snap" | tr -d ' ')" 65 \
-    "64 threads: listed"
-let_go "$pid" "64 threads: let go"
+    "64 threads: snapls counts them"
+let_go "$pid" "64 threads: released"
 for ((i = 0; i < 10; i++)); do
 	snap -o "$tmp/snap" "$pid"
 done
@@ -28,12 +28,12 @@ for ((i = 0; i < n; i++)); do
 	fi
 done
 is "$bad" 0 "threads that come and go: taken"
-check "$tmp/snap" "$pid" "threads that come and go: memory"
-let_go "$pid" "threads that come and go: let go"
+check "$tmp/snap" "$pid" "threads that come and go: memory matches"
+let_go "$pid" "threads that come and go: released"
 unnoticed "$pid" "threads that come and go: not noticed"
 
-# What only a thread can tell is that of the stop: those that change it know in
-# memory which it is.
+# State that only a thread itself can read is of the instant of the stop:
+# threads that change it keep its value in memory.
 target "$targets/altstack"
 n=$(often 5)
 bad=0
@@ -46,18 +46,17 @@ for ((i = 0; i < n; i++)); do
 	    >"$tmp/bad" || bad=$((bad + 1))
 	diag <"$tmp/bad"
 done
-is "$bad" 0 "threads that change what they tell: as memory has it"
-unnoticed "$pid" "threads that change what they tell: not noticed"
+is "$bad" 0 "threads that change their state: as in memory"
+unnoticed "$pid" "threads that change their state: not noticed"
 
-# nothing can be run in it
+# no call can be injected into it
 target "$targets/leader"
 snap -n -o "$tmp/snap" "$pid"
 is "$rc" 0 "the first thread has ended: taken"
-check "$tmp/snap" "$pid" "the first thread has ended: memory"
+check "$tmp/snap" "$pid" "the first thread has ended: memory matches"
 unnoticed "$pid" "the first thread has ended: not noticed"
 
-# What a thread did before it was stopped is in its status, on a busy machine as
-# well.
+# The status of a thread is from before the stop, on a busy machine as well.
 asleep() {
 	! grep -h '^State' "/proc/$pid/task"/*/status | grep -qv 'S (sleeping)'
 }
@@ -80,12 +79,13 @@ is "$(awk '{ print $1, $2 }' "$tmp/said")" "$((n * ${#threads[@]})) Wakeme" \
     "threads that sleep: their status says so"
 unnoticed "$pid" "threads that sleep: not noticed"
 
-# A thread's number stands for its process.
+# A thread ID selects its process.
 target "$targets/threads"
 tid=$(sed -n 's/^regs \([0-9]*\).*/\1/p' "$lines" | head -1)
 snap -o "$tmp/snap" "$tid"
-check "$tmp/snap" "$pid" "by the number of a thread"
+check "$tmp/snap" "$pid" "by a thread ID: memory matches"
 snap -o "$tmp/snap" "$tid" "$pid" "$pid"
 "$BUILD/snapls" "$tmp/snap" >"$tmp/list"
-is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
+is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 \
+    "named three times: captured once"
 finish 18

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Processes that others trace, and those that have no memory or cannot be
-# stopped.
+# Processes that others trace, and processes that have no memory or do not stop.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 warning="snap: process N is traced by process N: captured without stopping it, and without its registers"
 
-# A test that one process is traced and that it still is taken.
+# traced WHAT: $pid is traced, and snap captures it nevertheless
 traced() {
 	until_true grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$pid/status"
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $warning" "$1: taken, with a warning"
-	check "$tmp/snap" "$pid" "$1: memory"
+	check "$tmp/snap" "$pid" "$1: memory matches"
 	grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$pid/status"
 	ok $? "$1: still traced"
 }
@@ -24,12 +23,12 @@ if strace -V >/dev/null 2>&1; then
 	traced strace
 	kill "$tracer"
 	wait "$tracer" 2>/dev/null
-	let_go "$pid" "strace: let go"
+	let_go "$pid" "strace: released"
 else
 	skip strace "not here" 4
 fi
-# One thread of it is: the other ones are stopped.  It runs on, and uses the
-# memory of the process, so that nothing is written there.
+# One thread is traced: it runs on and uses the memory of the process, so that
+# nothing is written there.  The other threads are stopped.
 target "$targets/threads"
 if strace -V >/dev/null 2>&1; then
 	tid=$(cd "/proc/$pid/task" && printf '%s\n' * | sed -n 10p)
@@ -49,10 +48,10 @@ print(*[n for n in ("sigaction", "brk", "dumpable", "membarrier", "exe",
                     "environ") if record.get(n)])
 END
 	is "$(cat "$tmp/told")" "exe environ" \
-	    "one thread: it runs, so nothing is run in the process"
+	    "one thread: it runs, so no call is injected"
 	kill "$tracer"
 	wait "$tracer" 2>/dev/null
-	let_go "$pid" "one thread: let go"
+	let_go "$pid" "one thread: released"
 	unnoticed "$pid" "one thread: not noticed"
 else
 	skip "one thread" "no strace" 4
@@ -68,12 +67,12 @@ if gdb --version >/dev/null 2>&1; then
 	echo detach >&3
 	echo quit >&3
 	wait "$tracer"
-	let_go "$pid" "gdb: let go"
+	let_go "$pid" "gdb: released"
 else
 	skip gdb "not here" 4
 fi
 
-# Two at once: each has the memory.
+# Two snaps at once: each captures the memory.
 mkfifo "$tmp/fifo"
 exec 3<>"$tmp/fifo"
 "$BUILD/snap" -s "$pid" 3>&- >"$tmp/fifo" &
@@ -90,7 +89,7 @@ for ((i = 0; i < 30; i++)); do
 	# shellcheck disable=SC2001 # no pattern of the shell says this
 	err=$(sed 's/address [0-9a-f]*:/address ADDR:/' <<<"$err")
 	case "$rc $err" in
-	# what the other has it map for a moment cannot be read any more
+	# memory that the other snap has mapped for a moment is gone
 	"0 " | "1 $warning" | "1 $warning"$'\n'"$passing") ;;
 	*)
 		bad=$((bad + 1))
@@ -99,7 +98,7 @@ for ((i = 0; i < 30; i++)); do
 	esac
 done
 is "$bad" 0 "two at once: taken"
-let_go "$pid" "two at once: let go"
+let_go "$pid" "two at once: released"
 unnoticed "$pid" "traced by many: not noticed"
 
 target "$targets/zombie"
@@ -107,7 +106,7 @@ child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$child"
 is "$err" "snap: process N is a zombie: it no longer has memory or registers" \
     "a zombie: a warning"
-is "$rc" 1 "a zombie: incomplete"
+is "$rc" 1 "a zombie: exit status 1"
 "$BUILD/snapls" "$tmp/snap" | grep -q "^ *$child "
 ok $? "a zombie: taken"
 snap -r -o "$tmp/snap" "$pid"
@@ -120,11 +119,11 @@ if is_root && grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	is "$err" "snap: process N (kthreadd) is a kernel thread: it has no memory or registers of its own" \
 	    "a thread of the kernel: a warning" ||
 	    diag <"$tmp/err"
-	is "$rc" 1 "a thread of the kernel: incomplete"
+	is "$rc" 1 "a thread of the kernel: exit status 1"
 	"$BUILD/snapls" "$tmp/snap" | grep -q kthreadd
 	ok $? "a thread of the kernel: taken"
 else
-	skip "a thread of the kernel" "none to be had" 3
+	skip "a thread of the kernel" "none is visible here" 3
 fi
 
 # A parent in vfork(2) does not stop; its child does.
@@ -141,28 +140,28 @@ is "$("$BUILD/snapls" "$tmp/snap" | awk '$1 == "total" { print $2 }')" 2 \
     "vfork: both are there"
 unnoticed "$pid" "vfork: not noticed"
 
-# A process that has the memory of another and is not stopped is told.
+# snap reports a process that shares the memory and is not stopped.
 target "$targets/sharer"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$pid"
 is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid but is not captured: it keeps running, and may change the memory during the capture
 snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all processes stay stopped until everything is written" \
-    "who shares the memory, and runs"
+    "a process that shares memory runs: a message"
 snap -l -o "$tmp/snap" "$child"
 is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child but is not captured: it keeps running, and may change the memory during the capture
 snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all processes stay stopped until everything is written" \
     "the other way round, with clones"
 snap -o "$tmp/snap" "$pid" "$child"
-is "$rc $err" "0 " "both are named"
+is "$rc $err" "0 " "both are named: no message"
 snap -r -o "$tmp/snap" "$pid"
-is "$rc $err" "0 " "both are found"
+is "$rc $err" "0 " "both are found: no message"
 unnoticed "$pid" "sharers: not noticed"
 target "$targets/sharer" copy
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a copy shares nothing"
 unnoticed "$pid" "a copy: not noticed"
 
-# Another snap holds a stopped process for milliseconds.  It is stopped.
+# Another snap traces a stopped process briefly: it is listed as stopped.
 target "$targets/anon"
 kill -STOP "$pid"
 until_true is_stopped
@@ -175,7 +174,7 @@ while kill -0 $others 2>/dev/null; do
 	! "$BUILD/snap" -o "$tmp/snap" "$pid" 2>/dev/null ||
 	    "$BUILD/snapls" "$tmp/snap" | sed -n 2p >>"$tmp/states"
 done
-is "$(grep -c tracing "$tmp/states")" 0 "another snap: in no tracing stop" ||
+is "$(grep -c tracing "$tmp/states")" 0 "another snap: no tracing stop" ||
     diag <"$tmp/states"
 ok "$((! $(wc -l <"$tmp/states")))" "another snap: taken"
 finish 39

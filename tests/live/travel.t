@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Snapshots on their way: ten processes, compressed, merged, mounted and
-# compared with the originals; disks that are full, files that may not grow,
-# readers that go away or are slow; what is saved of damaged files.
+# Snapshots of ten processes are compressed, merged, mounted and compared with
+# the processes; disks are full, files may not grow, readers end or are slow,
+# and damaged files are saved.
 # beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Ten processes, and some of them once more; on one processor, for the kernel
-# tells a program on which it is, in its memory (rseq(2)), when it goes on.
+# Ten processes, and two of them once more; on one processor, as the kernel
+# writes its number to a program's memory (rseq(2)).
 as=(taskset -c "$(first_cpu)")
 target "$targets/cow"
 cow=$pid
@@ -32,7 +32,7 @@ is "$rc $err" "0 " "two of them again"
     2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 " "merged"
 gunzip <"$tmp/both.gz" >"$tmp/both"
-try "the rules of Plan 9" python3 "$tests/snap6/oracle.py" -c "$tmp/both"
+try "the rules are kept" python3 "$tests/snap6/oracle.py" -c "$tmp/both"
 try "snapls -c" "$BUILD/snapls" -c "$tmp/both.gz"
 is "$("$BUILD/snapls" "$tmp/both.gz" | tail -n 1 | awk '{ print $2 }')" 12 \
     "twelve processes are in it"
@@ -44,7 +44,7 @@ if [ -w /dev/fuse ]; then
 		try "process $(cat "/proc/$p/comm"): page for page" \
 		    python3 "$tests/fs/compare.py" "/proc/$p" "$tmp/mnt/$p"
 	done
-	# which number means what is told by its Linux record
+	# the Linux record has the original process ID
 	n=0
 	for d in "$tmp"/mnt/[0-9]*[0-9]; do
 		[ -e "$d/linux/origin" ] || continue
@@ -54,7 +54,7 @@ if [ -w /dev/fuse ]; then
 		try "again: $(cat "/proc/$p/comm"): page for page" \
 		    python3 "$tests/fs/compare.py" "/proc/$p" "$d"
 	done
-	is "$n" 2 "two of them have new numbers"
+	is "$n" 2 "two of them have new IDs"
 	umount "$tmp/mnt"
 else
 	skip "mounted" "no /dev/fuse" 13
@@ -62,14 +62,14 @@ fi
 
 kill -CONT "${procs[@]}"
 
-# Several files for who makes cores: the second of a number has .2
+# snapcore of several files: the second core of an ID ends in .2
 (cd "$tmp" && "$BUILD/snapcore" ten.gz more.gz) 2>"$tmp/err"
 is "$? $(find "$tmp" -name 'core.*' | wc -l) $(find "$tmp" -name \
     'core.*.2' | wc -l)" "0 12 2" "snapcore of two snapshots"
 "$BUILD/snapcore" -o "$tmp/one" -p "${procs[6]}" "$tmp/more.gz" \
     "$tmp/ten.gz" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 " "-p of a process that is in one of them"
-try "it is the same" cmp "$tmp/one" "$tmp/core.${procs[6]}"
+try "-p writes the same core" cmp "$tmp/one" "$tmp/core.${procs[6]}"
 "$BUILD/snapcore" -o "$tmp/chosen" -p "$anon" "$tmp/ten.gz" "$tmp/more.gz" \
     2>"$tmp/err"
 is "$? $(sed "s,$tmp/,,;s/$anon/N/g" "$tmp/err")" "0 snapcore: chosen.N: process N
@@ -94,7 +94,7 @@ try "the images of a merged snapshot are refused" \
     grep -q 'CRIU images in a merged snapshot' <(
 	"$BUILD/snapload" -D "$tmp/none" "$tmp/mixed" 2>&1)
 
-# The images of each of two moments are those of that moment alone.
+# The images of one of two moments are those of that moment alone.
 "$BUILD/snapcat" -o "$tmp/twice" "$tmp/ten.gz" "$tmp/ten.gz" 2>"$tmp/err"
 again=$("$BUILD/snapls" "$tmp/twice" | sed -n 16p | awk '{ print $1 }')
 "$BUILD/snapload" -f pipe -p "$cow" -D "$tmp/once" "$tmp/ten.gz" 2>/dev/null
@@ -104,9 +104,10 @@ for p in "$cow" "$again"; do
 	try "images of a process of a merged snapshot" \
 	    diff -r "$tmp/once" "$tmp/images.$p"
 done
-is "$(find "$tmp/once" -name 'core-*' | wc -l)" 5 "with its children"
+is "$(find "$tmp/once" -name 'core-*' | wc -l)" 5 \
+    "there are images of its children"
 
-# What cannot be written: one line, and nothing is left.
+# If output cannot be written, there is one message, and no file is left.
 # fails WHAT MESSAGE COMMAND ...
 fails() {
 	local what=$1 text=$2
@@ -160,7 +161,7 @@ fi
 is "$(grep -c '^ok' "$tmp/limited")" 4 "a file too large" ||
     diag <"$tmp/limited"
 
-# Readers that end: the writer gets EPIPE, says one line, the target runs on.
+# Readers that end: the writer prints one message, and the target runs on.
 for z in '' -z; do
 	for n in 0 100000; do
 		# shellcheck disable=SC2086
@@ -176,7 +177,7 @@ for z in '' -z; do
 	    "1 snapcat: standard output: write: Broken pipe" \
 	    "snapcat $z, a reader that ends"
 done
-# one that is killed while all stands still
+# a reader that is killed while the target is stopped
 mkfifo "$tmp/fifo"
 # shellcheck disable=SC2217 # it is to have it open, not to read it
 sleep 100 <"$tmp/fifo" &
@@ -190,7 +191,7 @@ wait "$writer"
 is "$? $(cat "$tmp/err")" "1 snap: standard output: write: Broken pipe" \
     "a reader that dies"
 
-# A slow reader: no more memory for that.
+# A slow reader does not make a program use more memory.
 most=40
 case $BUILD in *-asan) most=400 ;; esac
 cat >"$tmp/slow.py" <<'EOF'
@@ -217,12 +218,12 @@ try "snap -z, a slow reader: no more than $most MB" \
 try "snapcat, a slow reader: no more than $most MB" \
     python3 "$tmp/slow.py" "$most" "$BUILD/snapcat" "$tmp/both.gz"
 
-# Damaged members cost what is in them: the process of the others is whole.
+# Damaged members cost only their own contents.
 try "snapcat -s of damaged files" python3 "$tests/live/saved.py" \
     "$BUILD/snapcat" "$tmp/both.gz" "$tmp/both"
 
 for p in "${!lines_of[@]}"; do
-	let_go "$p" "let go"
+	let_go "$p" "released"
 	unnoticed "$p" "not noticed"
 done
 finish 67

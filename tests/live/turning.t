@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What a clone is asked, when its process runs again, is what was so when that
-# was stopped; and many processes are asked, cloned and reaped without a word.
+# State that snap reads from a clone, when the process runs again, is of the
+# stop.  Many processes are cloned and reaped without a message.
 # beside: live long
 # shellcheck source=tests/tap.sh disable=SC2154 # lines, of tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Does the record tell the numbers that the memory tells?
+# Does a record have the numbers that memory has?
 cat >"$tmp/agree.py" <<'EOF'
 import struct, sys
 sys.path.insert(0, sys.argv[1])
@@ -32,11 +32,11 @@ for how in "" -s; do
 		python3 "$tmp/agree.py" "$tests/live" "$tmp/snap" "$pid" \
 		    "$lines" 2>"$tmp/err" || break
 	done
-	is "$i $(<"$tmp/err")" "10 " "as the memory tells it${how:+ ($how)}"
+	is "$i $(<"$tmp/err")" "10 " "as in memory${how:+ ($how)}"
 done
 unnoticed "$pid" "turning: not noticed"
 
-# Of one program, so that they have the same files.
+# Processes of one program, so that they have the same files.
 cat >"$tmp/crowd.py" <<'EOF'
 import ctypes, os, signal, sys
 children = []

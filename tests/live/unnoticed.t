@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A process cannot tell that snapshots were taken of it: no system call
-# comes back, no time-out is put off, no memory is added, a stopped process
-# stays stopped.
+# A process does not notice snapshots: no system call is interrupted, no timeout
+# is delayed, no memory is added, and a stopped process stays stopped.
 # beside: nothing unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -15,16 +14,15 @@ for ((i = 0; i < n; i++)); do
 	bad=$((bad + (rc != 0)))
 done
 is "$bad" 0 "blocked: $n snapshots taken"
-let_go "$pid" "blocked: let go"
-unnoticed "$pid" "blocked: no call came back"
+let_go "$pid" "blocked: released"
+unnoticed "$pid" "blocked: no call was interrupted"
 
-# Where another process cannot be had, those that are held are let go as
-# gently.
+# If another process cannot be captured, the others do not notice either.
 target "$targets/blocked"
 for ((i = 0; i < n; i++)); do
 	snap -o "$tmp/snap2" "$pid" 2147483647
 done
-is "$rc $err" "1 snap: no such process: N" "blocked: another is gone"
+is "$rc $err" "1 snap: no such process: N" "blocked: another is missing"
 if is_root; then
 	held=$pid
 	sleep 1000 &
@@ -39,14 +37,14 @@ if is_root; then
 	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out" \
 	    "blocked: another is refused"
 	let_go "$pid" "blocked: let go after that"
-	unnoticed "$pid" "blocked: no call came back after a refusal"
+	unnoticed "$pid" "blocked: no call was interrupted by a refusal"
 	pid=$held
 else
 	skip "blocked: another is refused" "needs root" 3
 fi
-unnoticed "$pid" "blocked: no call came back where another was gone"
+unnoticed "$pid" "blocked: no call was interrupted by a missing one"
 
-# Time-outs end, although snapshots are taken more often.
+# Timeouts end although snapshots are taken more often.
 target "$targets/expire"
 counts() {
 	printf c >&"${ask_fd[$pid]}"
@@ -61,7 +59,7 @@ done
 counts >"$tmp/after"
 while read -r name n; do
 	was=$(sed -n "s/^$name //p" "$tmp/before")
-	# the naps of counts account for at most seven
+	# the sleeps of counts() explain at most seven
 	case $name in
 	nanosleep | poll)
 		ok $((n - was < 9)) "time-outs run on: $name" ||
@@ -70,8 +68,8 @@ while read -r name n; do
 done <"$tmp/after"
 echo q >&"${ask_fd[$pid]}"
 
-# Children that end while threads of their parent are seized and let go wake
-# none of these: SIGCHLD is ignored.
+# Children that end while threads of their parent are seized and released wake
+# none of these threads: SIGCHLD is ignored.
 for how in "" -l; do
 	target "$targets/children"
 	bad=0
@@ -92,15 +90,15 @@ for what in anon shared fds leader bits32; do
 		continue
 	fi
 	target "$targets/$what"
-	# the first time counts may still settle
+	# the first snapshot may still change the counts
 	snap -r -o "$tmp/snap" "$pid"
 	resident "$pid" >"$tmp/before"
 	for ((i = 0; i < 20; i++)); do
 		snap -o "$tmp/snap" "$pid"
 	done
 	resident "$pid" >"$tmp/after"
-	try "$what: resident set" diff "$tmp/before" "$tmp/after"
-	let_go "$pid" "$what: let go"
+	try "$what: resident set is unchanged" diff "$tmp/before" "$tmp/after"
+	let_go "$pid" "$what: released"
 	unnoticed "$pid" "$what: not noticed after 20 snapshots"
 done
 
@@ -110,7 +108,7 @@ sync "$tmp/data"	# or the kernel writes dirty pages at any time
 resident "$pid" >"$tmp/before"
 snap -ar -o "$tmp/snap" "$pid"
 resident "$pid" >"$tmp/after"
-try "data file: resident set" diff "$tmp/before" "$tmp/after"
+try "data file: resident set is unchanged" diff "$tmp/before" "$tmp/after"
 
 target "$targets/watch"
 child=$(sed -n 's/^child //p' "$lines")
@@ -121,10 +119,10 @@ is "$rc $err" "0 " "stopped: taken"
 is "$(states "$child")" " 0 T " "stopped: stays stopped"
 "$BUILD/snapls" -no STATE -p "$child" "$tmp/snap" \
     >"$tmp/state"
-is "$(cat "$tmp/state")" stopped "stopped: listed so"
-unnoticed "$pid" "stopped: its parent hears nothing, it goes on"
+is "$(cat "$tmp/state")" stopped "stopped: listed as stopped"
+unnoticed "$pid" "stopped: not noticed by its parent, and it runs on"
 
-# A signal that comes while it is held is delivered afterwards.
+# A signal that arrives while the process is stopped is delivered afterwards.
 cat >"$tmp/sig.sh" <<'EOF'
 n=0
 trap 'n=$((n + 1))' USR1

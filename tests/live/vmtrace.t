@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# vmtrace: each fault of a program that says what faults it has, in order,
-# and each change of mappings; of one that it starts, of one that runs, as
-# root and not; and that nothing is left behind.
+# vmtrace prints, in order, each fault and each change of mappings that a
+# program expects: of a command and of a running process, as root and as nobody.
+# It leaves nothing behind.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -15,7 +15,7 @@ trace() {
 	    2>"$tmp/err" </dev/null || rc=$?
 }
 
-# begin ARG ...: run it as $tracer, and go on when it traces.
+# begin ARG ...: run it as $tracer, and wait until it traces.
 begin() {
 	: >"$tmp/out"
 	timeout -s KILL 30 "$vmtrace" "$@" >"$tmp/out" 2>"$tmp/err" \
@@ -24,7 +24,7 @@ begin() {
 	until_true grep -q TIME "$tmp/out"
 }
 
-# The lines that a program expected, as vmtrace has them.
+# expected FILE: print vmtrace's lines that the program expected
 expected() {
 	awk '$3 == "-" { next }
 	    function change(s) { return s ~ /^(map|unmap|protect|remap|brk)$/ }
@@ -43,21 +43,21 @@ case $(cat "$tmp/err") in
 "vmtrace: perf_event_open: "*)
 	skip_all "$(cat "$tmp/err")" ;;
 esac
-is "$rc" 0 'a command that is all right'
+is "$rc" 0 'a command that exits 0'
 full=$(grep -c 'read, write' "$tmp/err")
 mounts=$(grep tracefs /proc/mounts)
-# what is global, if tracefs is mounted
+# global: print global settings, if tracefs is mounted
 global() {
 	cat /sys/kernel/tracing/{tracing_on,set_event,current_tracer} \
 	    2>/dev/null
 }
 state=$(global)
-# the kernel takes long to end the last event of a tracepoint: have others
+# closing the last event of a tracepoint takes long: keep others open
 sleep 300 &
 holder=$!
 "$vmtrace" -sk "$holder" >/dev/null 2>&1 </dev/null &
 
-# what faults DESCRIPTION: all is as the program expected
+# check_faults DESCRIPTION: the program expected exactly these lines
 check_faults() {
 	expected "$tmp/want" >"$tmp/got"
 	if diff "$tmp/want" "$tmp/got" >"$tmp/diff" && [ -s "$tmp/want" ]; then
@@ -71,14 +71,14 @@ check_faults() {
 if [ "$full" -eq 0 ]; then
 	trace "$targets/faults" "$tmp/want" "$tmp"
 	check_faults 'each fault and change of mappings of a command, in order'
-	is "$rc $(cat "$tmp/err")" "0 " 'status, and nothing to say'
+	is "$rc $(cat "$tmp/err")" "0 " 'exit status 0, no messages'
 	is "$(awk 'NR > 1 && $1 + 0 < t + 0 { n++ } { t = $1 } END { print n + 0 }' \
 	    "$tmp/out")" 0 'times do not go back'
 	grep -q " cow   u .* rw-p $tmp.*/faults\.[A-Za-z0-9]* (deleted)+0x0$" \
 	    "$tmp/out"
-	ok $? 'the mapping of a file, and the offset'
+	ok $? 'a fault shows the mapped file and the offset'
 	is "$(awk '$3 == "SIGSEGV" && / no mapping$/ { n++ } END { print n }' \
-	    "$tmp/out")" 3 'what was unmapped or moved away is no mapping'
+	    "$tmp/out")" 3 'unmapped or moved memory has no mapping'
 	grep -q ' rw-p \[stack\]+0x' "$tmp/out"
 	ok $? 'the stack has its name'
 
@@ -93,12 +93,12 @@ if [ "$full" -eq 0 ]; then
 	check_faults 'each of its faults, its thread'\''s and its child'\''s'
 	is "$unnoticed" " 0 S " 'it is not stopped or traced'
 	wait "$pid"
-	is $? 0 'it ends well'
+	is $? 0 'it exits 0'
 else
 	skip 'faults' "$(cat "$tmp/err")" 10
 fi
 
-# Threads of a process that has many, and more of them meanwhile.
+# A process with many threads, which start others meanwhile.
 cat >"$tmp/threads.py" <<'END'
 import mmap, sys, threading
 m = mmap.mmap(-1, 4096 * 64, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -135,10 +135,10 @@ done | sort >"$tmp/want"
 awk 'NR == FNR { want[$1]; next }
     $3 ~ /^(minor|major)$/ && $4 in want { print $4 }' \
     "$tmp/want" "$tmp/out" | sort >"$tmp/got"
-try 'threads that are there, and those they make: each fault once' \
+try 'old and new threads: each fault once' \
     diff "$tmp/want" "$tmp/got"
 
-# Threads that come and go while we begin.
+# Threads come and go while vmtrace starts.
 n=$((1000 * TIMEFACTOR))
 target "$targets/faults" churn "$n"
 timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
@@ -155,8 +155,8 @@ print(len(own) > 300 // int(os.environ["TIMEFACTOR"]), sorted(set(own.values()))
 END
 is "$(cat "$tmp/got")" 'True [1]' 'threads that come and go: each fault once'
 
-# A fault of which nothing comes is not waited for; a signal that is sent is
-# none of it.
+# vmtrace does not wait for the result of a fault that has none; a signal that
+# is sent is not a result.
 if [ "$full" -eq 0 ]; then
 	cat >"$tmp/none.py" <<'END'
 import ctypes, os, signal
@@ -182,13 +182,13 @@ END
 	until_true grep -q '^called$' "${lines_of[$failing]}"
 	echo q >&"${ask_fd[$pid]}"
 	until_true grep -q " $pid minor " "$tmp/out"
-	ok $? 'a fault of which nothing comes is not waited for'
+	ok $? 'a fault without a result is not waited for'
 	echo q >&"${ask_fd[$failing]}"
 	wait "$tracer" "$pid" "$failing"
 	grep -q ' none  *10 write k ' "$tmp/out"
-	ok $? 'it is told in the end, and is no SIGSEGV that is sent'
+	ok $? 'it is printed at the end, not as the SIGSEGV'
 else
-	skip 'a fault of which nothing comes' 'no tracepoints' 2
+	skip 'a fault without a result' 'no tracepoints' 2
 fi
 
 # Totals.
@@ -198,7 +198,7 @@ sums = {}
 for o in map(json.loads, sys.stdin):
     sums[o["type"]] = sums.get(o["type"], 0) + o["faults"]
 print(len(set(sums.values())), *sorted(sums))' <"$tmp/out")" \
-    "0 1 instruction mapping" '-j: the same as JSON'
+    "0 1 instruction mapping" '-j: totals as JSON'
 if strip -o "$tmp/stripped" "$targets/faults" 2>"$tmp/err"; then
 	trace -sj "$tmp/stripped" "$tmp/want" "$tmp"
 	is "$rc $(jq -r 'select(.file == "'"$tmp/stripped"'").symbol' \
@@ -210,11 +210,11 @@ fi
 trace -sk "$targets/faults" "$tmp/want" "$tmp"
 n=$(awk '/ALLOCS/ { exit } $3 ~ /^touch_pages\+/ { n += $1 }
     END { print n }' "$tmp/out")
-is "$n" 32 '-c: the faults of a function'
+is "$n" 32 '-s: the faults of a function'
 is "$(awk '/^ *FAULTS/ { part++; next } /ALLOCS/ { exit } NF == 0 { next }
     part == 1 { a += $1; m += $2 + $3 + $4 } part == 2 { b += $1 }
     END { print (a > 50), a - b, a - m }' "$tmp/out")" '1 0 0' \
-    '-c: mappings and instructions have the same sum'
+    '-s: mappings and instructions have the same sum'
 if [ "$full" -eq 0 ]; then
 	grep -q 'vm_area_struct  *vm_area_alloc+' "$tmp/out" ||
 	    grep -q ' vm_area_struct' "$tmp/out" ||
@@ -233,13 +233,13 @@ else
 	skip '-k' 'no tracepoints' 4
 fi
 
-# traces PID: all events of a tracer are open, for it waits for records.
+# traces PID: succeed if a tracer has opened all events and waits for records
 traces() {
 	find "/proc/$1/fd" -lname '*perf_event*' | grep -q . &&
 	    grep -q poll "/proc/$1/wchan"
 }
 
-# Two mappings that touch are two, though their names and modes are the same.
+# Two adjacent mappings are two, though their names and permissions are equal.
 cat >"$tmp/two.py" <<'END'
 import ctypes, mmap, sys
 DONTFORK = 10
@@ -257,9 +257,9 @@ until_true traces "$tracer"
 echo q >&"${ask_fd[$pid]}"
 wait "$tracer" "$pid"
 is "$(grep -c " $(head -n 1 "$lines")-.* rw-p" "$tmp/out")" 1 \
-    '-s: mappings that touch'
+    '-s: adjacent mappings'
 
-# When it ends.
+# The end of vmtrace.
 trace -n 5 true
 is "$rc $(grep -cE ' (minor|major|none) ' "$tmp/out")" '0 5' '-n'
 target "$targets/faults" "$tmp/want" "$tmp" wait
@@ -269,7 +269,7 @@ is "$rc $(wc -l <"$tmp/out")" '0 1' '-t'
 trace -n 1 sh -c 'echo $$ >'"$tmp/pid"'; exec sleep 60'
 until_true test -s "$tmp/pid"
 kill -0 "$(cat "$tmp/pid")"
-is "$rc $?" '0 0' 'a command goes on when we end'
+is "$rc $?" '0 0' 'a command runs on when vmtrace ends'
 kill "$(cat "$tmp/pid")"
 for sig in INT TERM; do
 	# a shell's background jobs ignore SIGINT
@@ -282,22 +282,23 @@ os.execv(sys.argv[1], sys.argv[1:])' \
 	kill -"$sig" "$tracer"
 	wait "$tracer"
 	is "$? $(wc -l <"$tmp/out")" '0 1' \
-	    "SIG$sig: totals, and a good end"
+	    "SIG$sig: totals, and exit status 0"
 done
 trace sh -c 'kill -SEGV $$'
 is "$rc $(sed 's/ (.*//' "$tmp/err")" '139 vmtrace: sh: killed by signal 11' \
-    'how a command ends is told'
+    'the signal that kills a command is printed'
 trace sh -c 'exit 3'
-is "$rc $(cat "$tmp/err")" '3 vmtrace: sh: exit status 3' 'and its status'
+is "$rc $(cat "$tmp/err")" '3 vmtrace: sh: exit status 3' \
+    'the exit status of a command is printed'
 trace -o "$tmp/lines" echo text
 is "$rc $(cat "$tmp/out" "$tmp/err") $(awk '$3 == "exec"' "$tmp/lines" | wc -l)" '0 text 1' \
     '-o: standard output is the command'"'"'s'
 trace -o "$tmp/none/lines" echo text
 is "$rc $(cat "$tmp/out" "$tmp/err")" \
     "1 vmtrace: $tmp/none/lines: No such file or directory" \
-    '-o: a file that cannot be made, and nothing is run'
+    '-o: a file that cannot be created: nothing is run'
 
-# Who reads the output may stop: a second signal ends it all the same.
+# If nobody reads the output, a second signal ends vmtrace nevertheless.
 target "$targets/faults" many 100000
 mkfifo "$tmp/full"
 exec 9<>"$tmp/full"
@@ -312,10 +313,10 @@ signalled() {
 }
 until_true signalled || kill -KILL "$tracer"
 wait "$tracer"
-is $? 143 'a second signal, when nobody reads'
+is $? 143 'a second signal ends it when nobody reads'
 exec 9>&-
 
-# What is lost is told.
+# vmtrace reports lost events.
 target "$targets/faults" many 100000
 begin "$pid"
 stopped=$(pgrep -P "$tracer")
@@ -325,7 +326,7 @@ wait "$pid"
 kill -CONT "$stopped"
 wait "$tracer"
 is "$? $(sed 's/[0-9][0-9]*/N/' "$tmp/err")" '1 vmtrace: N events were lost' \
-    'events that are lost'
+    'lost events are reported'
 
 # Errors.
 # refused STATUS MESSAGE ARG ...
@@ -357,7 +358,7 @@ fi
 trace
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' 'no operands'
 
-# By a name, and what a word means that is one.
+# Processes selected by name, and commands that have the name of a process.
 name=traced$$
 cp "$targets/anon" "$tmp/$name"
 target "$tmp/$name"
@@ -373,7 +374,7 @@ chmod 755 "$tmp/pub/$name"
 PATH=$PATH:$tmp/pub
 refused 2 "$name: a process has this name: use vmtrace -p $name to trace it, \
 or vmtrace -- $name to start the command" "$name"
-try 'a name that is meant for a process starts no command' \
+try 'the name of a process starts no command' \
     test ! -e "$tmp/started"
 trace -n 1 -- "$name"
 is "$rc $(until_true test -e "$tmp/started" && echo started)" '0 started' \
@@ -389,9 +390,9 @@ refused 1 "$name.none: no process is in a unit, container, pod, or \
 cgroup of that name" -c "$name.none"
 trace -p "$name" true
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' \
-    'a process and a command'
+    'a process and a command: refused'
 trace -x true
-is "$rc" 2 'an option that there is not'
+is "$rc" 2 'an unknown option is refused'
 trace -t 0.1 999999999 "$sleeper"
 is "$rc $(cat "$tmp/err") $(wc -l <"$tmp/out")" \
     '1 vmtrace: 999999999: No such process 1' 'the others are traced'
@@ -407,7 +408,7 @@ fi
 is "$(global)" "$state" 'nothing of tracefs is changed'
 is "$(grep tracefs /proc/mounts)" "$mounts" 'nothing is mounted'
 
-# Without rights.
+# Without privilege.
 if is_root && command -v setpriv >/dev/null; then
 	as_nobody
 	cp "$vmtrace" "$BUILD"
@@ -421,31 +422,31 @@ if is_root && command -v setpriv >/dev/null; then
 	else
 		is "$rc $(head -1 "$tmp/err" | cut -c -49)" \
 		    '0 vmtrace: not shown: read, write, execute and copy' \
-		    'as nobody: what is not shown'
+		    'as nobody: a message about what is not shown'
 		# all but faults in system calls and changes of mappings
 		awk '$1 ~ /^(minor|major)$/ && $4 == "u" { print $1, $2 }' \
 		    "$tmp/pub/want" >"$tmp/want"
 		awk 'NR == FNR { want[$2]; next }
 		    $3 ~ /^(minor|major)$/ && $4 in want { print $3, $4 }' "$tmp/want" "$tmp/out" \
 		    >"$tmp/got"
-		try 'as nobody: each fault that may be seen' \
+		try 'as nobody: each visible fault' \
 		    diff "$tmp/want" "$tmp/got"
 		trace -t 0.2 1
 		is "$rc $(tail -1 "$tmp/err")" \
 		    '1 vmtrace: 1: process 1 belongs to root: run as root, or as that user' \
-		    'as nobody: a process of another'
+		    'as nobody: a process of another user is refused'
 	fi
 	install -m 4755 "$(command -v sleep)" "$tmp/pub/sleep"
 	if [ -n "$nothing" ]; then
-		skip 'a program with other rights' "$nothing"
+		skip 'a set-user-ID program' "$nothing"
 	elif [ "$("${as[@]}" "$tmp/pub/sleep" 1 >/dev/null & sleep 0.1
 	    stat -c %u "/proc/$!")" = 0 ]; then
 		trace "$tmp/pub/sleep" 2
 		is "$rc $(tail -1 "$tmp/err")" "1 vmtrace: $tmp/pub/sleep: \
 changed credentials, so it is no longer traceable; it is still running" \
-		    'as nobody: a program with other rights'
+		    'as nobody: a set-user-ID program'
 	else
-		skip 'a program with other rights' 'a set-user-ID bit is of \
+		skip 'a set-user-ID program' 'a set-user-ID bit is of \
 no use'
 	fi
 else

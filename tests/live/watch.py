@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""watch - run a program that takes long, and keep what it says meanwhile
+"""watch - run a program that takes long, and save its messages
 
 usage: watch.py [-t] [-i FILE] [-o FILE] [-p UNTIL] [-u UNTIL] ERR COMMAND
 
-Standard error is a pipe, or with -t a terminal; all that comes from it is put
-into the file ERR. With -i, FILE is the standard input, a pipe into which half
-of it comes at once and the rest after a pause (-p, 2 seconds); with -o,
-standard output is a pipe from which nothing is read for that long once there
-is something, then all into FILE. With -u, SIGUSR1 is sent after the pause
-began. UNTIL is so many seconds later, or the name of a file: when there is one.
-The status is that of the command.
+Standard error is a pipe, or with -t a terminal; its contents are written to the
+file ERR.  With -i, standard input is a pipe that gets half of FILE at once and
+the rest after a pause (-p, 2 seconds).  With -o, standard output is a pipe that
+is read to FILE after a pause that begins when data arrives.  With -u, SIGUSR1
+is sent after the pause began.  UNTIL is a number of seconds to wait, or a file
+to wait for.  Exits with the status of the command.
 """
 
 import getopt
@@ -46,7 +45,7 @@ def collect(fd, path, until=None):
         while True:
             try:
                 data = os.read(fd, 65536)
-            except OSError:         # the terminal has nobody else any more
+            except OSError:         # the terminal is closed
                 data = b''
             if not data:
                 break

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# snapls shows what a process is, so that many of one program can be told
-# apart, in the width of a terminal.
+# snapls shows what distinguishes processes, in the width of a terminal.
 # beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -32,10 +31,10 @@ if command -v script >/dev/null; then
 	script -qec "stty cols 80; '$snapls' all.snap" /dev/null </dev/null |
 	    tr -d '\r' >wide
 	is "$(awk 'length > 80' wide) $(grep -c 'listen.py file' wide)" " 40" \
-	    "in 80 columns"
+	    "each fits into 80"
 	script -qec "stty cols 60; '$snapls' all.snap" /dev/null </dev/null |
 	    tr -d '\r' | grep listen >wide
-	is "$(awk 'length > 60' wide) $(wc -l <wide)" " 40" "in 60"
+	is "$(awk 'length > 60' wide) $(wc -l <wide)" " 40" "each fits into 60"
 else
 	skip "in the width of a terminal" "no script(1)" 2
 fi
@@ -68,7 +67,7 @@ is "$("$snapls" -o +exe all.snap | head -n 1 | awk '{ print $NF, NF }')" \
     "EXE 8" "-o +: more columns"
 "$snapls" -o pid,nothing all.snap >out 2>err
 is "$? $(cat out; sed 's/;.*//' err)" "2 snapls: -o: unknown column \"nothing\"" \
-    "a column that is not there"
+    "an unknown column is refused"
 is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
     all.snap | sed -n 's/.*"memory":\([0-9]*\),.*"mappings".*/\1/p')" \
     "-b: bytes"
@@ -77,9 +76,9 @@ COLUMNS=60 "$tests/criu/onpty.py" out "$snapls" -o pid,command,exe,cwd all.snap
 is "$(tr -d '\r' <out | awk '/PID/ { print } NF == 0 || /^with/ { exit }
     length > most { most = length } END { print most }' | tr -s ' ' |
     sed 's/^ //')" "PID COMMAND EXE CWD
-60" "lines fit the terminal: what is longest is cut"
+60" "lines fit the terminal: the longest columns are cut"
 
-# names are UTF-8 in any locale, and what controls a terminal is not printed
+# names are UTF-8 in any locale, and control characters are not printed
 name=$'schl\303\244ft\033[2J'
 cp "$(command -v sleep)" "$name"
 "./$name" 1000 &

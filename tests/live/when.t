@@ -4,18 +4,18 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# Let snap wait in the background: wait_for OPTION ...
+# wait_for OPTION ...: run snap in the background
 wait_for() {
 	rm -f "$tmp/snap"
 	"$BUILD/snap" -o "$tmp/snap" "$@" 2>"$tmp/err" &
 	waiting=$!
 }
-# the messages, without what differs from run to run
+# said: print the messages without what differs from run to run
 said() {
 	sed "s,$tmp,TMP,g; s/$pid/PID/g; s/has [0-9.]*\([MG%]*\)\$/has N\1/" \
 	    "$tmp/err"
 }
-# snap has opened the log, and blocks SIGUSR1 if that was asked for before
+# reads LOG: snap has opened LOG, and blocks SIGUSR1 if it waits for that
 reads() {
 	readlink "/proc/$waiting/fd/"* | grep -qx "$1"
 }
@@ -52,7 +52,7 @@ wait_for --when 'rss>900G' --when 'fds>50' "$pid"
 act
 wait $waiting
 is "$? $(said)" '0 snap: fds>50: process PID has N' 'descriptors, or memory'
-# a value that stays over the limit, at most so many times
+# a value that stays over the limit: a series, with the moments that -N allows
 wait_for -i 0.001 -N 2 --when 'fds>50' "$pid"
 wait $waiting
 is "$? $(said | sort -u)" '0 snap: fds>50: process PID has N' 'a series'
@@ -76,13 +76,13 @@ act
 wait $waiting
 is "$? $(said)" '0 snap: cpu>0.5%: process PID has N%' 'processor time'
 try '-z: it is compressed' gzip -t "$tmp/snap"
-# the time for which it must exceed the limit; this one does all the time
+# the value must exceed the limit for two seconds; this one always does
 was=$(date +%s)
 wait_for --when 'cpu>0.01%:2' "$pid"
 wait $waiting
 is $? 0 'processor time, for two seconds'
 [ $(($(date +%s) - was)) -ge 2 ]
-ok $? 'it waited for them'
+ok $? 'snap waited for two seconds'
 kill "$pid"
 
 # The first thread has ended, and another lives.
@@ -142,7 +142,7 @@ mv "$tmp/log" "$tmp/log.1"
 printf 'x\nERROR 3\ny\nERROR 3, again\n' >"$tmp/log"
 until_true moments 2
 : >"$tmp/log"
-# it has read to the end of the log
+# snap has read to the end of the log
 until_true grep -qx $'pos:\t0' /proc/$waiting/fdinfo/*
 echo 'ERROR 4' >>"$tmp/log"
 until_true moments 3
@@ -159,23 +159,24 @@ wait $!
 is "$? $(said)" '0 snap: log=/dev/stdin:ERROR: an ERROR' 'lines of a pipe'
 unnoticed "$pid" 'not noticed'
 
-# It ends before the condition is true.
+# The process ends before the condition is true.
 target bash -c 'echo ready; read -r _'
 wait_for --when 'rss>900G' "$pid"
 act
 wait $waiting
 # it may have ended before snap looked at it
 is "$? $(said | sed '/^snap: no such process/d')" \
-    '1 snap: no process is left, and no condition of --when became true' 'it ended'
+    '1 snap: no process is left, and no condition of --when became true' \
+    'the process ended: a message'
 [ ! -e "$tmp/snap" ]
-ok $? 'it ended: no file'
+ok $? 'the process ended: no file'
 target bash -c 'echo ready; read -r _'
 wait_for -i 0.001 --when 'fds>2' "$pid"
 until_true said_twice
 act
 wait $waiting
 is "$? $(said | sed '/fds>2/d; /exited/d; s/after [0-9]*/after N/; s/: n.*/: ./')" \
-    '0 snap: the series ends after N moments: .' 'it ended: a series'
+    '0 snap: the series ends after N moments: .' 'the process ended: a series'
 snap --when signal no-such-name
 is "$rc $err" '1 snap: no process is called "no-such-name"' 'no such process'
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Workers that have nearly all of their memory in common: one clone does for
-# those, and of each is taken what it has.
+# Workers share nearly all of their memory: one clone suffices for them, and the
+# memory of each is captured.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-# How many children each worker has, one after another.
+# clones: print how many clones the workers have in all
 clones() {
 	local p
 
@@ -15,18 +15,18 @@ clones() {
 	    grep -c .
 }
 
-# Begin a snapshot that is written to a pipe which is not read for now.
+# begin ARG ...: start a snapshot to a pipe that is not read yet
 begin() {
 	rm -f "$tmp/fifo"
 	mkfifo "$tmp/fifo"
 	"$BUILD/snap" "$@" >"$tmp/fifo" 2>"$tmp/err" &
 	snapper=$!
 	exec 9<"$tmp/fifo"
-	# they run again when it begins with processes
+	# the processes run again when their records are written
 	head -c 20000 <&9 >"$tmp/snap"
 }
 
-# Read the rest.
+# end: read the rest
 end() {
 	cat <&9 >>"$tmp/snap"
 	exec 9<&-
@@ -40,20 +40,20 @@ mapfile -t worker < <(sed -n 's/^of //p' "$lines" | grep -vx "$pid")
 is "${#worker[@]}" 8 "there are workers"
 
 begin -r "$pid"
-# which pages are the same only root is told, by what finds pages by itself
+# only root may see which pages are shared, and only with PAGEMAP_SCAN
 if is_root && release_from 6.7; then
-	is "$(clones)" 3 "one clone for all, but for two that differ too much"
+	is "$(clones)" 3 "three clones: two workers differ too much"
 else
-	ok 0 "a clone each: what they share is not told"
+	ok 0 "a clone each: shared pages are not known"
 fi
 kill -USR1 "$pid" "${worker[@]}"
 until_true eval '[ "$(grep -c "^spoilt" "$lines")" -eq 9 ]'
 end
-is "$rc $err" "0 " "they are taken while they write to what they have in common"
+is "$rc $err" "0 " "they are captured while they write to shared pages"
 check "$tmp/snap" "$pid" "the memory of all is that of one instant"
 for p in "${worker[@]}"; do
-	let_go "$p" "a worker is let go"
+	let_go "$p" "a worker is released"
 done
 
-unnoticed "$pid" "nothing is noticed"
+unnoticed "$pid" "not noticed"
 finish 13

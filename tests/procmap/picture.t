@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# procmap -g: what a picture of a hand-made snapshot shows, and one of what
-# changed; in Python, because a picture is XML.
+# procmap -g: the pictures of a hand-made snapshot and of changes.  Python reads
+# them, because they are XML.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 cd "$tmp" || exit 1
 here=$tests/procmap
 python3 "$tests/snap6/snapasm.py" "$here/all.s" >all.snap
-# one page other, a mapping gone, one larger and one that cannot be written
+# one page changed, one mapping gone, one larger, and one not writable
 sed -e 's/heap01/HEAP01/' -e '/\/var\/lib\/a name/d' \
     -e 's/7f0000030000-7f0000032000/7f0000030000-7f0000033000/' \
     -e 's/7f0000008000-7f000000c000 rw-p/7f0000008000-7f000000c000 r--p/' \
@@ -16,8 +16,8 @@ sed -e 's/heap01/HEAP01/' -e '/\/var\/lib\/a name/d' \
     -e 's/1735689600/1735689660/' \
     "$here/all.s" | python3 "$tests/snap6/snapasm.py" >new.snap
 
-# The texts of a picture, a line each; fails if it is not well-formed, has
-# a script or something that is outside of it.
+# texts.py: print the texts of a picture; fail if it is not well-formed, or has
+# a script, or anything outside of its area.
 cat >texts.py <<'END'
 import sys
 import xml.etree.ElementTree as tree
@@ -37,7 +37,7 @@ END
 try "a picture is made" "$BUILD/procmap" -g all.svg -M all.snap
 python3 texts.py all.svg >texts
 is $? 0 "it is well-formed, and has no scripts"
-is "$(stat -c %a all.svg)" 600 "it is its owner's alone"
+is "$(stat -c %a all.svg)" 600 "only its owner may read it"
 is "$(head -c 4 all.svg; grep -c '<g><title>' all.svg)" "<svg23" \
     "a strip for each mapping"
 has() {
@@ -51,10 +51,10 @@ has() {
 has "Memory map: all.snap" "process 7: prog20 mappings, 6.5M of addresses" \
     "process 8: other3 mappings, 24K of addresses" \
     "00007f0000004000" "/usr/bin/prog" "[ anon:arena ]"
-# 7: 2 raw pages and 2 behind 10 zero ones; heap, arena, stack; of all
-# that, 5 kilobytes are those of 8, too
+# 7: 2 raw pages, and 2 behind 10 zero pages; heap, arena, stack; 5 kilobytes of
+# all that are shared with 8
 is "$(grep -cxF 'its own 8K' texts) $(grep -cxF 'its own 4K' texts)" "1 1" \
-    "its own: what is raw and no one else has"
+    "its own: raw pages that no other process has"
 has "shared with 8 other 5K" "shared with 7 prog 5K" "not captured 52K"
 
 try "a picture of a process alone" "$BUILD/procmap" -g one.svg -M all.snap 8
@@ -65,9 +65,9 @@ try "to standard output" cmp all.svg out.svg
 # shellcheck disable=SC2002 # a pipe is meant
 cat all.snap | "$BUILD/procmap" -g pipe.svg -M -
 sed 's/: -</: all.snap</' pipe.svg | cmp - all.svg
-is $? 0 "of a snapshot from a pipe"
+is $? 0 "a snapshot from a pipe"
 is "$("$BUILD/procmap" -g x.svg -s -M all.snap 8)" \
-    "$("$BUILD/procmap" -s -M all.snap 8)" "with a style: the text, too"
+    "$("$BUILD/procmap" -s -M all.snap 8)" "with a style: the text as well"
 
 sed '/^record 8 mem/,/^record 10/{/^record 10/!d;}' "$here/all.s" |
     python3 "$tests/snap6/snapasm.py" >lost.snap
@@ -75,13 +75,13 @@ try "of a process without its memory" "$BUILD/procmap" -g lost.svg \
     -M lost.snap 8
 python3 texts.py lost.svg >texts
 has "not captured 24K"
-is "$(grep -c '^nothing there' texts)" 0 "which is not said to be empty"
+is "$(grep -c '^nothing there' texts)" 0 "without its memory: not called empty"
 is "$("$BUILD/procmap" -s -M lost.snap | grep -c '^process 8')" 1 \
-    "and has mappings nonetheless"
+    "without its memory: it has mappings"
 
-try "what changed" "$BUILD/procmap" -g diff.svg -M all.snap -M new.snap
+try "a picture of changes" "$BUILD/procmap" -g diff.svg -M all.snap -M new.snap
 python3 texts.py diff.svg >texts
-is $? 0 "it is well-formed"
+is $? 0 "changes: it is well-formed"
 has "What changed: all.snap to new.snap" "gone /var/lib/a name" \
     "was rw-p [ anon ]" "was 8K [ anon ]" "changed 4K" "new 8K"
 has "from 2025-01-01 00:00:00 UTC to 2025-01-01 00:01:00 UTC, 60 s later"
@@ -92,12 +92,12 @@ is "$(grep -c '<g><title>' diff.svg) $(grep -E ' unchanged(, .*)?$' texts |
 "$BUILD/procmap" -e -g every.svg -M all.snap -M new.snap
 python3 texts.py every.svg >texts
 is "$(grep -c '<g><title>' every.svg) $(grep -cE ' unchanged$' texts)" "23 0" \
-    "-e: all is"
-try "what changed in nothing" \
+    "-e: everything is shown"
+try "a picture without changes" \
     "$BUILD/procmap" -g same.svg -M all.snap -M all.snap
 python3 texts.py same.svg >texts
 is "$(grep -cE '^(changed|new|gone|was)' texts) $(
-    grep -c '<g><title>' same.svg)" "0 0" "nothing did"
+    grep -c '<g><title>' same.svg)" "0 0" "no changes are shown"
 has "both at 2025-01-01 00:00:00 UTC" "2 processes unchanged"
 "$BUILD/procmap" -g back.svg -M new.snap -M all.snap
 python3 texts.py back.svg >texts
@@ -106,13 +106,13 @@ sed 's/^record 7 /record 77 /;s/^record [89] .*/record 10 none/;/^record 10/,$d'
     "$here/all.s" | python3 "$tests/snap6/snapasm.py" >other.snap
 sed '/^record 9/,$d' "$here/all.s" |
     python3 "$tests/snap6/snapasm.py" >alone.snap
-try "of a process that has another number" \
+try "changes of a process with another ID" \
     "$BUILD/procmap" -g other.svg -M alone.snap -M other.snap
 python3 texts.py other.svg >texts
-is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "nothing changed there"
+is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "another ID is not a change"
 
-# Colours, as they are and as people see them who lack the cones for red or
-# green (Machado, Oliveira and Fernandes, 2009): far from each other in CIELAB.
+# Colors are far from each other in CIELAB, also as people without the cones for
+# red or green see them (Machado, Oliveira and Fernandes, 2009).
 cat >colours.py <<'END'
 import itertools, re, sys
 seen = (((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -150,10 +150,10 @@ for name in 'text', '.dim, .tick, .gap':
     ink = re.search(re.escape(name) + r' {[^}]*fill: (#\w+)', text).group(1)
     assert lab(ink, seen[0])[0] < 50, ink	# dark enough on white
 END
-try "colours can be told apart, by the colour-blind too" \
+try "colors can be told apart, also by the color-blind" \
     python3 colours.py all.svg
 
-# Zeros that fill a gap were nothing.
+# Zeros that fill a gap between two runs are not old contents.
 sed -e '/7f0000004000-7f0000008000/s/4000-/5000-/' \
     -e '/7f0000004000-7f0000008000/s/7f0000004000/7f0000005000/' \
     "$here/all.s" | python3 "$tests/snap6/snapasm.py" >gap.snap
@@ -161,7 +161,7 @@ sed -e '/7f0000004000-7f0000008000/s/4000-/5000-/' \
 python3 texts.py gap.svg >texts
 has "was 12K [ anon:arena ]" "new 4K"
 
-# Names that XML does not have.
+# Names with characters that XML does not have.
 sed 's,/usr/bin/prog,/usr/bin/<\&\\"\\377\\001\\303\\274>,' "$here/all.s" |
     python3 "$tests/snap6/snapasm.py" >odd.snap
 try "odd names" "$BUILD/procmap" -g odd.svg -M odd.snap

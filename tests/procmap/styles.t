@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# procmap: what it prints of a hand-made snapshot, in every style, to the
-# column; and what it says.  Each case is in NAME.out: the arguments, the
-# output, messages and the exit status;
-# UPDATE=1 writes them anew.
+# procmap prints a hand-made snapshot, in every style, exactly as in the files
+# NAME.out.  They have the arguments, the output, messages and the exit status.
+# UPDATE=1 writes them again.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -10,7 +9,7 @@ cd "$tmp" || exit 1
 here=$tests/procmap
 python3 "$tests/snap6/snapasm.py" "$here/all.s" >all.snap
 
-# case NAME ARGUMENT ...
+# golden NAME ARGUMENT ...: compare with NAME.out
 golden() {
 	local name=$1
 
@@ -19,7 +18,7 @@ golden() {
 		echo "procmap $*"
 		timeout 20 "$BUILD/procmap" "$@" 2>err
 		echo "exit $?"
-		# as -v tells where the kernel has no Landlock
+		# a message of -v on kernels without Landlock
 		sed "s,^$BUILD/,,; /^procmap: not confined: /d" err
 	} >"$name.out"
 	if [ -n "${UPDATE-}" ]; then
@@ -119,8 +118,8 @@ wide 10 "$BUILD/procmap" -a -M all.snap 7 | sed 's/ - .*//' >narrow
 "$BUILD/procmap" -a -M all.snap 7 | sed 's/ - .*//' >full
 try "a terminal that is too narrow: numbers are whole" cmp full narrow
 
-# Characters that take two columns; controls, of which those of 0x80 to 0x9f
-# are such too, as bytes and as characters of UTF-8.
+# Characters that take two columns; control characters, including 0x80 to 0x9f,
+# as bytes and in UTF-8.
 odd='/usr/\\346\\274\\242\\345\\255\\227\\346\\274\\242\\345\\255\\227/\\303\\274'
 sed "s,/usr/bin/prog,$odd," "$here/all.s" |
     python3 "$tests/snap6/snapasm.py" >odd.snap
@@ -135,13 +134,13 @@ sed 's,/usr/bin/prog,/\\033[2J\\177\\302\\2332J\\233\\302\\240\\377,' "$here/all
 for o in -a -s -l -mv -dv -x -r; do
 	"$BUILD/procmap" "$o" -M odd.snap 7 | grep -c "?\[2J???2J?$(
 	    printf '\302\240')?" >found
-	is "$(cat found)" 3 "$o: no control goes to a terminal"
+	is "$(cat found)" 3 "$o: no control character is printed"
 done
 # shellcheck disable=SC2016 # a file of that name is none of System V
 sed 's,/usr/bin/prog,/SYSV0000000g (deleted),' "$here/all.s" |
     python3 "$tests/snap6/snapasm.py" >odd.snap
 is "$("$BUILD/procmap" -s -M odd.snap 7 | grep -c /SYSV0000000g)" 3 \
-    "a file that is called like shared memory of System V"
+    "a file with the name of System V shared memory"
 
 "$BUILD/procmap" -M all.snap >/dev/full 2>err
 is "$? $(cat err)" "1 procmap: standard output: No space left on device" \

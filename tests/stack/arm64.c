@@ -1,6 +1,6 @@
 /*
- * The program of arm64.hex, a snapshot that is read on whatever machine.  It
- * was made so, in a directory of its own:
+ * The program of arm64.hex, a snapshot that tests read on any machine.  It was
+ * made with these commands, in a directory of its own:
  *
  *	aarch64-linux-gnu-gcc -static -nostdlib -ffreestanding -g -O1 \
  *	    -fdebug-prefix-map="$PWD"=. -o arm64 arm64.c

@@ -1,6 +1,6 @@
-# Run snapstack on damaged snapshots: damage.py SNAPSTACK SNAPSHOT N.  Bytes of
-# the executable in it, its records and its memory are changed, by a fixed seed;
-# it must neither be killed nor go on for long.
+# Run snapstack on damaged snapshots: damage.py SNAPSTACK SNAPSHOT N.  N fixed
+# seeds select which bytes of the executable, the records and the memory are
+# changed. snapstack must not be killed, or run for long.
 import gzip
 import os
 import random
@@ -19,7 +19,7 @@ for seed in range(rounds):
         at = random.randrange(first, end)
         data[at] = random.choice([0, 1, 0x7f, 0x80, 0xff,
                                   random.randrange(256)])
-    # libdw itself leaks where it fails
+    # libdw leaks memory after an error
     rc = subprocess.run([program, '-j'], input=data, timeout=60,
                         stdout=subprocess.DEVNULL,
                         stderr=subprocess.PIPE,

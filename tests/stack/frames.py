@@ -1,4 +1,4 @@
-# What snapstack -j prints, from standard input, as gdbframes.py has it.
+# Convert the output of snapstack -j to the format of gdbframes.py.
 import json
 import sys
 

@@ -1,5 +1,5 @@
-# The frames that gdb finds in a core, for it to run: a line a thread, its
-# number, and of each frame the address, and the line of the source or 0.
+# A script for gdb that prints the frames of a core: for each thread a line with
+# its ID, and for each frame the address, and the source line or 0.
 import gdb
 
 gdb.execute("set python print-stack none")

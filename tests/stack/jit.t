@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Code that a process made itself is called what its map for perf(1) says, if
-# that can be believed; and told without a name where there is none.
+# Generated code has the names in the process's map for perf(1), if the map can
+# be trusted; otherwise it has no names.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 needs snapstack
@@ -15,11 +15,11 @@ trap leave EXIT
 case $(uname -m) in
 x86_64 | aarch64) ;;
 *)
-	skip_all "the code of this machine is not known"
+	skip_all "not supported on this machine"
 	;;
 esac
 
-# start COMMAND ...: a target, and the name of its map
+# start COMMAND ...: start a target; $map is the name of its map
 start() {
 	[ -z "$map" ] || rm -rf "$map"
 	target "$@"
@@ -31,7 +31,7 @@ ended() {
 	wait "$pid" 2>/dev/null
 }
 
-# The frame of what was made, live or in a snapshot.
+# made ARG ...: print the frame of generated code, live or in a snapshot
 made() {
 	"$BUILD/snapstack" "$@" | sed -n '/wait_called/{n;s/  #[0-9]* *//p;}'
 }
@@ -41,7 +41,7 @@ take() {
 	    diag <"$tmp/err"
 }
 
-# taken WANT WHAT: a snapshot, and live
+# taken WANT WHAT: test a snapshot, and the live process
 taken() {
 	take
 	is "$(made "$tmp/snap")" "$1" "$2"
@@ -56,7 +56,7 @@ printf '200000000 100 before\n200000100 9 work app.js:3\n' >"$map"
 printf '200000109 100 behind\n' >>"$map"
 taken "$named" "a map"
 take -n
-is "$(made "$tmp/snap")" "$named" "where nothing is run in it"
+is "$(made "$tmp/snap")" "$named" "without injected calls"
 is "$("$BUILD/snapstack" -f "$tmp/snap" |
     grep -c ';work app.js:3;wait_called;.* 1$')" 1 "-f"
 is "$("$BUILD/snapstack" -j "$tmp/snap" | jq -c '.frames[] |
@@ -67,9 +67,9 @@ is "$("$BUILD/snapls" -l "$tmp/snap" >/dev/null 2>"$tmp/err"; echo "$?")" 0 \
 printf '200000100 9 newest\n' >>"$map"
 taken 'newest+0x6 (jit)' "the last line counts"
 printf '200000102 1 unfinished' >>"$map"
-taken 'newest+0x6 (jit)' "but one that has no end"
+taken 'newest+0x6 (jit)' "a last line without end does not count"
 
-# what is no map
+# files that are not maps
 {
 	head -c 100000 /dev/urandom
 	printf '\n\n \n200000100\n200000100 \n200000100 9\n200000100 9 \n'
@@ -92,15 +92,15 @@ taken 'all999+0x106 (jit)' "lines that overlap"
 	echo
 } >"$map"
 is "$(made "$pid" | tr -d 'x?' | tr -c '[:print:]\n' '!')" \
-    '[31mred+06 (jit)' "a long name, and what controls a terminal"
+    '[31mred+06 (jit)' "a long name, and control characters"
 {
 	printf '200000100 9 first\n'
 	yes "300000000 1 $(printf %0200d 0)" | head -c $((64 << 20))
 	printf '200000100 9 last\n'
 } >"$map"
-taken 'first+0x6 (jit)' "the first 64 megabytes of more"
+taken 'first+0x6 (jit)' "only the first 64 megabytes count"
 
-# what is not believed
+# maps that are not trusted
 printf '200000100 9 work app.js:3\n' >"$map"
 mv "$map" "$map.x"
 ln -s "${map##*/}.x" "$map"
@@ -120,17 +120,17 @@ else
 	skip "a file of another user" "not root" 2
 fi
 rm -f "$map"
-let_go "$pid" "it goes on"
-unnoticed "$pid" "and notices nothing"
+let_go "$pid" "it runs on"
+unnoticed "$pid" "not noticed"
 
 start "$targets/jit" memfd
 printf '200000000 1000 work app.js:3\n' >"$map"
-taken 'work app.js:3+0x106 (jit)' "in memory that has a name"
+taken 'work app.js:3+0x106 (jit)' "code in memory with a name"
 ended
 rm -f "$map"
 
 if is_root && unshare -mp --fork true 2>/dev/null; then
-	# as it sees itself and /tmp, where the program may be as well
+	# it sees another PID and another /tmp, where the program may be as well
 	inside='exec 3<"$0"
 	    mount -t tmpfs none /tmp
 	    cp /proc/self/fd/3 /tmp/jit
@@ -141,24 +141,24 @@ if is_root && unshare -mp --fork true 2>/dev/null; then
 	start unshare -mp --fork --kill-child sh -c "$inside" "$targets/jit"
 	outer=$pid
 	pid=$(pgrep -P "$outer")
-	taken "$named" "with a number and a /tmp of its own"
+	taken "$named" "with a PID and a /tmp of its own"
 	pid=$outer
 	ended
-	# nobody's file, that everybody may read or not
+	# a map of root that the process can read or not, and one of its own
 	as=(setpriv --reuid 64992 --regid 64992 --clear-groups)
 	start "$targets/jit"
 	as=(env)
 	printf '200000100 9 work app.js:3\n' >"$map"
 	chmod 644 "$map"
-	taken "$named" "a file of root"
+	taken "$named" "a file of root that it can read"
 	chmod 600 "$map"
-	taken "$nameless" "one that it cannot read itself"
+	taken "$nameless" "a file of root that it cannot read"
 	chown 64992 "$map"
-	taken "$named" "its own"
+	taken "$named" "a file of its own"
 	ended
 	rm -f "$map"
 else
-	skip "of others" "no namespaces, or not root" 8
+	skip "maps of others" "no namespaces, or not root" 8
 fi
 
 if is_root && [ -w /dev/fuse ] && [ "${targets#/tmp/}" = "$targets" ]; then
@@ -170,16 +170,18 @@ if is_root && [ -w /dev/fuse ] && [ "${targets#/tmp/}" = "$targets" ]; then
 	"$BUILD/snap" -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 snap: perf-$pid.map: no answer in 1 \
 seconds: not captured (use -t to wait longer)" \
-	    "one who serves /tmp and is silent"
-	is "$(made "$tmp/snap")" "$nameless" "all else is there"
+	    "a silent server of /tmp: a message"
+	is "$(made "$tmp/snap")" "$nameless" \
+	    "a silent server of /tmp: all else is captured"
 	"$BUILD/snap" -n -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
-	is "$? $(cat "$tmp/err")" "0 " "who is not asked while it is stopped"
-	let_go "$pid" "it goes on again"
+	is "$? $(cat "$tmp/err")" "0 " \
+	    "a silent server of /tmp: not asked with -n"
+	let_go "$pid" "it runs on"
 	ended
 	kill -KILL "$server"
 	wait "$server" 2>/dev/null
 else
-	skip "who serves /tmp" "only root may serve it here" 4
+	skip "a silent server of /tmp" "needs root and /dev/fuse" 4
 fi
 
 if command -v node >/dev/null; then

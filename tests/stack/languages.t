@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The stacks of programs in Go and Rust are those that gdb finds, inlined
-# functions and source lines included.
+# The stacks of programs in Go and Rust equal those that gdb finds, including
+# inlined functions and source lines.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/stack/stack.sh
@@ -76,7 +76,7 @@ fn main() {
 }
 END
 
-# built LANGUAGE N COMMAND ...: the program is there; else N tests are skipped
+# built LANGUAGE N COMMAND ...: build a program, or skip N tests
 built() {
 	local what=$1 n=$2 why
 
@@ -86,8 +86,8 @@ built() {
 	return 1
 }
 
-# A thread that Go's runtime interrupts, to have another turn, stands in a
-# handler of a signal.
+# Go's runtime interrupts a thread with a signal to run another goroutine.  The
+# thread is in a signal handler then.
 in_handler() {
 	"$BUILD/snapstack" -f "$pid" >"$tmp/out"
 	grep -q 'sigreturn.*sigtramp' "$tmp/out"
@@ -104,10 +104,10 @@ if built Go 3 env HOME="$tmp/src" GOCACHE="$tmp/src/cache" GO111MODULE=off \
 	if until_true in_handler; then
 		is "$(grep -c 'main\.spin;.*sigreturn.*sigtramp' "$tmp/out")" \
 		    "$(grep -c sigtramp "$tmp/out")" \
-		    "Go: what a signal interrupts" || diag <"$tmp/out"
+		    "Go: what a signal has interrupted" || diag <"$tmp/out"
 	else
 		rm -f "$tmp/vain"
-		skip "Go: what a signal interrupts" "none was seen"
+		skip "Go: what a signal has interrupted" "none was seen"
 	fi
 fi
 if built Rust 2 rustc -g -O -o deeprs deep.rs; then
@@ -116,7 +116,7 @@ if built Rust 2 rustc -g -O -o deeprs deep.rs; then
 	"$BUILD/snapstack" "$tmp/rust.snap" >"$tmp/out"
 	is "$(grep -c -e ' deep::wait_here (.*/deep\.rs:21), inlined$' \
 	    -e ' <deep::shapes::Square<.*> as deep::shapes::Area>::area+' \
-	    "$tmp/out")" 4 "Rust: what is inlined, and by whom" ||
+	    "$tmp/out")" 4 "Rust: inlined functions and their callers" ||
 	    diag <"$tmp/out"
 fi
 finish 5

@@ -1,6 +1,6 @@
 /*
- * A process whose memory looks as that of CPython 3.12 does, and has a thread
- * whose frames never end: pycycle owned|code|threads.
+ * A process whose memory looks like that of CPython 3.12, and has a thread
+ * whose frames form a cycle: pycycle owned|code|threads.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ uint32_t Py_Version = 0x030c00f0;
 
 static struct state interpreter, thread, frame, code;
 static uint64_t cframe;
-/* a page of its own, which is in the file with another text */
+/* a page of its own, with another text in the file */
 static struct {
 	uint64_t	 head[2];
 	uint64_t	 length;
@@ -47,11 +47,11 @@ main(int argc, char *argv[])
 	    "endless");
 	code.word[112 / 8] = code.word[128 / 8] = at(&name);
 	frame.word[0] = at(&code);
-	frame.word[1] = at(&frame);	/* its previous */
+	frame.word[1] = at(&frame);	/* the previous frame */
 	if (strcmp(kind, "owned") == 0)
 		((uint8_t *)&frame)[70] = 3;
 	cframe = at(&frame);
-	/* all in a circle; or one thread, found once */
+	/* all form cycles; or there is one thread */
 	thread.word[1] = strcmp(kind, "threads") == 0 ? at(&thread) : 0;
 	thread.word[144 / 8] = strcmp(kind, "threads") == 0 ? 1 :
 	    (uint64_t)getpid();

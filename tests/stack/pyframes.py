@@ -1,5 +1,5 @@
-# The Python frames in what snapstack -j prints, from standard input, as
-# pystacks.py has them, but for the first thread.
+# Convert the Python frames in the output of snapstack -j to the format of
+# pystacks.py, without the first thread.
 import json
 import os
 import sys

@@ -1,6 +1,6 @@
-# Two threads of Python that run code in interpreters of their own, and one that
-# computes in the main one: pyinterpreters.py FILE.  The two tell their frames
-# as pystacks.py does: those of their interpreter, then those that called it.
+# Two Python threads that run code in interpreters of their own, and one that
+# computes in the main one: pyinterpreters.py FILE.  The two write their frames
+# to FILE as pystacks.py does: those of the interpreter, then its callers.
 import inspect
 import sys
 import threading
@@ -13,7 +13,7 @@ except ImportError:             # from 3.13 on
 
 
 def tell(frame, later):
-    # later: how many lines behind this one the first of them will be
+    # later: how many lines after this one the first frame will be
     text = []
     while frame is not None:
         code = frame.f_code

@@ -1,7 +1,6 @@
-# Threads of Python whose stacks are to be told: it writes what they are, by
-# sys._current_frames, a line a thread, to a file that is named, and then stays
-# where it is: pystacks.py FILE one|two|collects.  The last tells whether one
-# thread computes, or two do, or its garbage is being collected.
+# Python threads with known stacks: pystacks.py FILE one|two|collects.  It
+# writes the stacks from sys._current_frames to FILE, a line a thread, and then
+# waits.  One thread computes, or two do, or garbage is collected.
 import gc
 import sys
 import threading

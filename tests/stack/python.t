@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Frames of Python code are those that Python itself tells of; who has its lock.
-# Each python3.11 to python3.13 that there is is tried.
+# Frames of Python code are those that Python itself reports, and the holder of
+# the GIL is shown.  Each installed python3.11 to python3.13 is tested.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 needs snapstack
 
-# is_known PYTHON: of a version whose insides are known, and not tried before
+# is_known PYTHON: succeed if its version is supported and not tested yet
 declare -A tried
 is_known() {
 	v=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2]
@@ -21,7 +21,7 @@ ended() {
 	wait "$pid" 2>/dev/null
 }
 
-# What the threads have to do with the lock, sorted.
+# gil: print what each thread does with the GIL, sorted
 gil() {
 	"$BUILD/snapstack" -j "$tmp/snap" |
 	    jq -r '.gil // "none"' | sort | tr '\n' ' '
@@ -32,7 +32,7 @@ one_each() {
 	    [ "$(gil)" = "held none none wanted " ]
 }
 
-# two threads of one function, which differ in the line alone
+# two threads in one function, at different lines
 cat >"$tmp/lines.py" <<'END'
 import threading
 
@@ -70,18 +70,18 @@ for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
 	sort "$tmp/words" >"$tmp/want"
 	is "$("$BUILD/snapstack" -j "$tmp/snap" |
 	    python3 "$tests/stack/pyframes.py" | sort)" "$(cat "$tmp/want")" \
-	    "$v: the frames that Python tells"
+	    "$v: the frames that Python reports"
 	is "$("$BUILD/snapstack" -j "$pid" |
 	    python3 "$tests/stack/pyframes.py" | sort)" "$(cat "$tmp/want")" \
-	    "$v: live"
+	    "$v: the same live"
 	is "$(gil)" "held none none " "$v: who holds the GIL"
 	"$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
 	is "$(grep -c _PyEval_EvalFrameDefault "$tmp/out") $(
 	    grep -c " generated (.*pystacks.py:$line), Python$" "$tmp/out")" \
-	    "0 1" "$v: in place of the frames of the interpreter" ||
+	    "0 1" "$v: Python frames replace the interpreter's" ||
 	    diag <"$tmp/out"
 	"$BUILD/snapstack" -a "$tmp/snap" | grep -q _PyEval_EvalFrameDefault
-	ok $? "$v: -a: beside them"
+	ok $? "$v: -a: both are shown"
 	is "$("$BUILD/snapstack" -f "$tmp/snap" |
 	    grep -c ';sleeper;generated;.* 1$')" 1 "$v: -f"
 	cat >"$tmp/want" <<'END'
@@ -112,7 +112,8 @@ END
 	target "$py" "$tests/stack/pystacks.py" "$tmp/words" collects
 	"$BUILD/snap" -o "$tmp/snap" "$pid"
 	is "$("$BUILD/snapstack" "$tmp/snap" |
-	    grep -c '^  Python collects garbage$')" 1 "$v: the garbage"
+	    grep -c '^  Python collects garbage$')" 1 \
+	    "$v: a garbage collection is shown"
 	ended
 	target "$py" "$tests/stack/pyinterpreters.py" "$tmp/words"
 	"$BUILD/snap" -o "$tmp/snap" "$pid"
@@ -125,16 +126,16 @@ END
 	is "$("$BUILD/snapstack" "$tmp/snap" |
 	    sed -nE 's/^  [0-9]+ (runs interpreter|holds)/\1/p' | sort |
 	    tr '\n' ' ')" "holds the GIL runs interpreter 1 runs interpreter 2 " \
-	    "$v: which of them a thread runs"
+	    "$v: the interpreter that a thread runs"
 	ended
 	target "$py" "$tmp/lines.py"
 	until_true are_there
 	is "$(at_lines)" "lines.py:10 lines.py:9 " \
-	    "$v: stacks that differ in the line alone are both told"
+	    "$v: stacks that differ only in the line are both shown"
 	ended
 done
 
-# what looks like another version
+# a program that looks like another version
 cat >"$tmp/other.c" <<'END'
 #include <stdio.h>
 #include <unistd.h>
@@ -154,9 +155,9 @@ want="1 snapstack: process $pid: no local variables: \
 only 64-bit CPython 3.11 to 3.13 is supported"
 "$BUILD/snap" -o "$tmp/snap" "$pid"
 err=$("$BUILD/snapstack" -l "$tmp/snap" 2>&1 >"$tmp/out")
-is "$? $err" "$want" "-l: a version that is not known"
+is "$? $err" "$want" "-l: an unknown version"
 err=$("$BUILD/snapstack" -l "$pid" 2>&1 >"$tmp/out")
-is "$? $err" "$want" "-l: a version that is not known, live"
+is "$? $err" "$want" "-l: an unknown version, live"
 err=$("$BUILD/snapstack" "$tmp/snap" 2>&1 >"$tmp/out")
 is "$? $err" "0 " "without -l nothing is missing"
 ended

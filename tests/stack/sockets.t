@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a thread that waits for a socket is told to wait for: its descriptor, and
-# its addresses, also where the record of another process has these.
+# snapstack shows the descriptor and the addresses of the socket that a thread
+# waits for, even if the addresses are in the record of another process.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 needs snapstack
@@ -45,5 +45,5 @@ kill -KILL $children
 is "$(sed -nE "s,$tmp,TMP,; s/:\[[0-9]+\]/:[N]/; s/(127.0.0.1) [0-9]+/\1 N/g
     s/^  in //p" "$tmp/out")" 'accept4 of 3 (socket:[N], TMP/listens)
 recvfrom of 6 (socket:[N], 127.0.0.1 N to 127.0.0.1 N)
-accept4 of 4 (socket:[N], 127.0.0.1 N)' "addresses of what is waited for"
+accept4 of 4 (socket:[N], 127.0.0.1 N)' "addresses of the sockets"
 finish 1

@@ -1,9 +1,8 @@
-# What the tests that compare stacks with those of gdb share; sourced behind
-# tap.sh.
+# Functions for tests that compare stacks with gdb; sourced after tap.sh.
 # shellcheck shell=bash disable=SC2034,SC2154 # for those that source it
 needs snapstack
 
-# taken NAME COMMAND ...: a snapshot NAME of it, and a core, when it is ready
+# taken NAME COMMAND ...: make NAME.snap and NAME.core of a target
 taken() {
 	local name=$1
 
@@ -16,8 +15,8 @@ taken() {
 	wait "$pid" 2>/dev/null
 }
 
-# Does a process run, or sleep in a system call that it stays in?  It does that
-# soon after it said that it is ready.
+# asleep PID: does it run, or stay in one system call?  It does soon after it
+# has printed "ready".
 asleep() {
 	local s
 
@@ -32,7 +31,7 @@ frames() {
 	"$BUILD/snapstack" -j "$@" | python3 "$tests/stack/frames.py"
 }
 
-# What gdb finds; it lets what Go has on a stack begin at 0.
+# gdb_frames ARG ...: print gdb's frames, without the one at 0 below those of Go
 gdb_frames() {
 	gdb -nx -batch -iex 'set debuginfod enabled off' \
 	    -x "$tests/stack/gdbframes.py" "$@" 2>/dev/null |

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# The stacks that snapstack tells are those that gdb finds in a core of the same
-# snapshot, and are told as its manual page says.
+# snapstack prints the stacks that gdb finds in a core of the same snapshot, in
+# the form that its manual page describes.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/stack/stack.sh
 . "$(dirname "$0")/stack.sh"
 
-# Numbers of processes and addresses, as N.
+# plain: replace numbers of processes and addresses with N
 plain() {
 	sed 's/0x[0-9a-f]*/N/g;s/\<[0-9][0-9]*\>/N/g'
 }
 
-# Without frames of the C library that have no name: it may make its calls in
-# functions of its own.
+# named: remove frames of the C library that have no name: it may have functions
+# of its own for its calls.
 named() {
 	grep -v '^  #N *N in libc'
 }
 
 for kind in threads signal leaf first vdso nowhere; do
 	if [ "$kind" = nowhere ] && [ "$(uname -m)" != x86_64 ]; then
-		skip "$kind: the frames of gdb" "known of amd64 alone"
+		skip "$kind: the frames of gdb" "only on amd64"
 		continue
 	fi
 	taken "$kind" "$targets/stacks" "$kind"
@@ -29,16 +29,16 @@ done
 # 65 threads
 "$BUILD/snapstack" "$tmp/threads.snap" >"$tmp/out"
 is "$(grep -c -e ^thread -e threads: "$tmp/out")" 5 \
-    "threads with the same stack are told once"
-is "$(grep -A 1 '^60 threads:' "$tmp/out" | grep -c .)" 2 "60 of them"
+    "threads with the same stack are shown once"
+is "$(grep -A 1 '^60 threads:' "$tmp/out" | grep -c .)" 2 "60 threads at once"
 is "$("$BUILD/snapstack" -a "$tmp/threads.snap" | grep -c ^thread)" 65 \
-    "-a: all of them"
+    "-a: each thread"
 grep -A 12 ' threads:' "$tmp/out" | grep -q '^  in futex, a mutex of thread [0-9]* (stacks)$'
-ok $? "who has the mutex that they wait for"
+ok $? "the owner of the mutex that threads wait for"
 grep -q '^  in futex, for the end of thread [0-9]* (stacks)$' "$tmp/out"
-ok $? "which thread is waited for"
+ok $? "the thread that is waited for"
 grep -q '^  in read of [0-9]* (pipe:\[[0-9]*\])$' "$tmp/out"
-ok $? "which descriptor is read"
+ok $? "the descriptor that is read"
 tid=$(sed -n 's/.*the end of thread \([0-9]*\) .*/\1/p' "$tmp/out")
 is "$("$BUILD/snapstack" -T "$tid" "$tmp/threads.snap" | plain | named |
     sed -n '2,4{s/\((\.\.\|in libc\).*//;p}')" 'thread N (stacks)
@@ -63,15 +63,15 @@ until_true asleep "$pid"
 frames "$pid" >"$tmp/ours"
 is "$(cksum <"$tmp/ours")" "$(frames "$tmp/once.snap" | cksum)" \
     "a live process: the frames of a snapshot of it"
-is "$(wc -l <"$tmp/ours")" 65 "all its threads"
+is "$(wc -l <"$tmp/ours")" 65 "a live process: all threads"
 is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
-    "what they wait for"
-let_go "$pid" "it goes on"
+    "a live process: the mutex that they wait for"
+let_go "$pid" "a live process: it runs on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
-is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
+is "$(grep -c '^process' "$tmp/out")" 2 "a live process and a snapshot"
 "$BUILD/snapstack" -T 1 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: no live process \
-matches -p or -T" "-t: no such live thread"
+matches -p or -T" "-T: no such live thread"
 "$BUILD/snapstack" -p "$pid" </dev/null >"$tmp/out"
 is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
     "-p without a file: a live process"
@@ -81,23 +81,23 @@ is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
 } 2>/dev/null
 "$BUILD/snapstack" 4194304 >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
-    "a process that is not there" || diag <"$tmp/err"
+    "a missing process" || diag <"$tmp/err"
 
 # in a handler of a signal, on a stack of its own
 target "$targets/stacks" signal
 until_true asleep "$pid"
 "$BUILD/snap" -o "$tmp/once.snap" "$pid"
 is "$(frames "$pid")" "$(frames "$tmp/once.snap")" \
-    "a live one on another stack: the frames of a snapshot of it"
+    "a live process on another stack: the frames of a snapshot of it"
 stack=$(sed -n 's/ .*\[stack\]$//p' "/proc/$pid/maps")
 "$BUILD/snap" -x "$stack" -o "$tmp/once.snap" "$pid" 2>"$tmp/err"
 is "$("$BUILD/snapstack" "$tmp/once.snap" | sed -n '$p')" \
     "  the caller is not known: its stack is missing" \
-    "a stack that was left out"
+    "an excluded stack"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 
-# what was stopped before goes on in another system call
+# after a stop, the call continues as another system call
 if [ "$(uname -m)" = x86_64 ]; then
 	sleep 1000 &
 	pid=$!
@@ -108,14 +108,14 @@ if [ "$(uname -m)" = x86_64 ]; then
 	"$BUILD/snap" -o "$tmp/once.snap" "$pid"
 	is "$("$BUILD/snapstack" "$tmp/once.snap" "$pid" | grep '^  in ' |
 	    sort -u)" "  in clock_nanosleep, for 1000.000 s" \
-	    "a call that was begun before another snapshot"
+	    "a call that continues after a snapshot"
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
 else
-	skip "a call that was begun before" "known of amd64 alone"
+	skip "a call that continues after a snapshot" "only on amd64"
 fi
 
-# what it fell by
+# the signal that ended a process
 if command -v gdb >/dev/null; then
 	echo f >"$tmp/f"
 	gdb -nx -batch -iex 'set debuginfod enabled off' \
@@ -125,13 +125,13 @@ if command -v gdb >/dev/null; then
 	    sort -u) $("$BUILD/snapstack" -j "$tmp/fell.core" |
 	    jq -r '.signal + .fault' | tr '\n' ' ')" \
 	    'thread N (fall)
-thread N (fall), SIGSEGV at N SIGSEGV10 null null ' "the signal that it fell by" ||
+thread N (fall), SIGSEGV at N SIGSEGV10 null null ' "the fatal signal" ||
 	    diag <"$tmp/err"
 else
-	skip "the signal that it fell by" "no gdb"
+	skip "the fatal signal" "no gdb"
 fi
 
-# a child by its descriptor
+# waiting for a child by its pidfd
 if python3 -c 'import os; os.pidfd_open; os.P_PIDFD' 2>"$tmp/err"; then
 	target python3 -c 'import os
 r, w = os.pipe()
@@ -145,28 +145,28 @@ os.waitid(os.P_PIDFD, os.pidfd_open(pid), os.WEXITED)'
 	until_true asleep "$pid"
 	"$BUILD/snapstack" "$pid" >"$tmp/out"
 	grep -q '^  in waitid, for the child of [0-9]* (.*pidfd' "$tmp/out"
-	ok $? "the descriptor of a child that is waited for" ||
+	ok $? "the pidfd of a child that is waited for" ||
 	    diag <"$tmp/out"
 	{
 		kill -KILL "$pid"
 		wait "$pid"
 	} 2>/dev/null
 else
-	skip "the descriptor of a child" "Python has no P_PIDFD"
+	skip "the pidfd of a child that is waited for" "Python has no P_PIDFD"
 fi
 
-# a signal
+# waiting for a signal
 "$BUILD/snapstack" "$tmp/signal.snap" >"$tmp/out"
 is "$(plain <"$tmp/out" | named | sed -n '3,6s/ (\.\..*//;3,6s/ in libc.*//;3,6p')" \
 '  in pause, for a signal
   #N    pause+N
   #N    wait_inlined (tests/targets/stacks.c:N), inlined
   #N    on_signal+N (tests/targets/stacks.c:N)' \
-    "a function that is inlined, and its caller" || diag <"$tmp/out"
+    "an inlined function, and its caller" || diag <"$tmp/out"
 grep -q 'which called a signal handler$' "$tmp/out"
 ok $? "a signal handler" || diag <"$tmp/out"
 
-# Without symbols, and what else tells of them.
+# A program without symbols, and other sources of symbols.
 mkdir "$tmp/debug" "$tmp/wrong"
 cp "$targets/stacks" "$tmp/stripped"
 objcopy --only-keep-debug "$tmp/stripped" "$tmp/debug/stripped.debug"
@@ -180,18 +180,18 @@ stripped() {
 id=$(readelf -n "$tmp/stripped" | sed -n 's/.*Build ID: //p')
 is "$(stripped)" 0 "no symbols" || diag <"$tmp/out"
 is "$("$BUILD/snapstack" "$tmp/stripped.snap" | grep -c "in stripped \[$id\]$")" 1 \
-    "the build id is told"
+    "the build ID is shown"
 is "$(stripped -d "$tmp/debug")" 2 "-d: by its name and build id"
 cp "$BUILD/snap" "$tmp/wrong/stripped.debug"
-is "$(stripped -d "$tmp/wrong")" 0 "-d: not another of that name"
+is "$(stripped -d "$tmp/wrong")" 0 "-d: not another file"
 "$BUILD/snapstack" -d "$tmp/none" "$tmp/stripped.snap" >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
-    "1 snapstack: -d: $tmp/none: No such file or directory" "-d: no such one"
+    "1 snapstack: -d: $tmp/none: No such file or directory" "-d: no such file"
 mkdir -p "$tmp/debug/.build-id/${id%"${id#??}"}"
 mv "$tmp/debug/stripped.debug" \
     "$tmp/debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
 is "$(stripped --debug="$tmp/debug")" 2 "-d: by its build id alone"
-# of a server; it needs no name of a file
+# from a server, which needs no file name
 if command -v debuginfod >/dev/null; then
 	port=$((20000 + RANDOM % 20000))
 	debuginfod -F -p "$port" -d :memory: "$tmp/debug" >"$tmp/log" 2>&1 &
@@ -203,14 +203,14 @@ if command -v debuginfod >/dev/null; then
 		[ "$(stripped)" = 2 ]
 	}
 	until_true served
-	ok $? "of a debuginfod server" || tail -n 5 "$tmp/log" | diag
+	ok $? "symbols of a debuginfod server" || tail -n 5 "$tmp/log" | diag
 	kill "$server"
 	wait "$server"
 	unset DEBUGINFOD_URLS
 else
-	skip "of a debuginfod server" "no debuginfod"
+	skip "symbols of a debuginfod server" "no debuginfod"
 fi
-is "$(stripped)" 0 "no server is asked that was not named"
+is "$(stripped)" 0 "no server is asked unless named"
 # the process that asks servers may die
 mkdir "$tmp/lib"
 if echo 'void _exit(int);
@@ -235,7 +235,7 @@ taken minidebug "$tmp/minidebug" signal
 is "$(grep -c -e on_signal+ -e be_signalled+ "$tmp/out")" 2 \
     "symbols of .gnu_debugdata" || diag <"$tmp/out"
 
-# Without tables that tell how functions are left.
+# Without unwind tables.
 build() {
 	local to=$1
 
@@ -261,13 +261,13 @@ else
 	taken guess "$tmp/guess" leaf
 	"$BUILD/snapstack" "$tmp/guess.snap" >"$tmp/out"
 	is "$(grep -c '^  #[0-9]* *? \(call\|main\)+' "$tmp/out")" 2 \
-	    "guesses, which are marked" || diag <"$tmp/out"
+	    "guesses are marked" || diag <"$tmp/out"
 	if build static -static; then
 		taken static "$tmp/static" threads
 		same "a static program: the frames of gdb" static \
 		    "$tmp/static"
 		is "$("$BUILD/snapstack" "$tmp/static.snap" |
-		    grep -c 'a mutex of thread')" 1 "its mutex"
+		    grep -c 'a mutex of thread')" 1 "a static program: a mutex"
 	else
 		skip "a static program" "no static C library" 2
 	fi
@@ -283,10 +283,10 @@ then
 	    "  in pause, for a signal wait_here middle begin " \
 	    "32 bits: its functions and its system call"
 else
-	skip "32 bits" "the compiler makes no programs of them" 2
+	skip "32 bits" "the compiler cannot make them" 2
 fi
 
-# a C library without tables
+# a C library without unwind tables
 case $(uname -m)-$(command -v musl-gcc) in
 x86_64-?*)
 	musl-gcc -std=gnu11 -O1 -g -o "$tmp/musl" "$tests/targets/stacks.c" \
@@ -332,7 +332,7 @@ thread 14875 (arm64), SIGSEGV
     "a snapshot of arm64"
 python3 "$tests/stack/damage.py" "$BUILD/snapstack" "$tmp/arm64.gz" 40 \
     >"$tmp/out" 2>&1
-is "$? $(cat "$tmp/out")" "0 " "what is damaged is told, or left out"
+is "$? $(cat "$tmp/out")" "0 " "damaged data is reported, or left out"
 
 if command -v g++ >/dev/null; then
 	g++ -O2 -g -o "$tmp/shapes" "$tests/stack/shapes.cc"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a thread waits for, by its system call, its arguments and the record.
+# snapstack shows what threads wait for, from call, arguments and record.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/stack/stack.sh
@@ -12,7 +12,7 @@ child=$(sed -n 's/^child //p' "$lines")
 until_true asleep "$pid"
 "$BUILD/snap" -o "$tmp/snap" "$pid"
 
-# What each thread waits for by its name, but for numbers that differ.
+# waits ARG ...: print what each thread waits for, without varying numbers
 waits() {
 	"$BUILD/snapstack" -j "$@" | jq -r '"\(.name)|\(.waits)"' |
 	    sed -E "s/\<($pid|$child)\>/N/; s/thread [0-9]+ \(itself/thread N (itself/; s/\[[0-9]+\]/[N]/g
@@ -37,24 +37,24 @@ timed|futex, a mutex of thread N (waits), until 4000000000.000 s
 timer|read of 5 (anon_inode:[timerfd]), in N s
 waits|wait4, for child N
 END
-# the numbers of what threads open are those of who is first
+# the descriptors that threads open depend on which thread is first
 numbers() {
 	sed -E 's/^(accept|epoll|timer)(.*) of [0-9]+/\1\2 of N/' | sed \
 	    -E 's/ of [0-9]+ \((anon|socket)/ of N (\1/'
 }
 is "$(waits "$tmp/snap" | grep -v '^waits|clock' | numbers)" \
-    "$(numbers <"$tmp/want")" "each"
+    "$(numbers <"$tmp/want")" "the waits of each thread"
 is "$(waits "$pid" | grep -v '^waits|clock' | numbers)" \
-    "$(numbers <"$tmp/want")" "live, when it was stopped before"
+    "$(numbers <"$tmp/want")" "the same live, after an earlier stop"
 
-# a core tells no more of a call than the registers
+# a core has only the registers of a call
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 is "$("$BUILD/snapstack" -j "$tmp/core" | jq -r .waits | grep -c '^poll of')" \
-    1 "a core: a call that goes on after a stop"
+    1 "a core: a call that continues after a stop"
 "$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
 is "$(grep -A 2 '^9 threads:' "$tmp/out" | sed -n '/^  in/p')" \
     "  in clock_nanosleep" "one stack: times that differ are left out"
-let_go "$pid" "it goes on"
+let_go "$pid" "it runs on"
 {
 	kill -KILL "$pid"
 	wait "$pid"
