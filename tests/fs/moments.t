@@ -83,12 +83,16 @@ done
 is "$wrong" "" "other names do not exist"
 if command -v readelf >/dev/null; then
 	try "readelf reads a core" readelf -lW "$mnt/2/$pid/core"
+else
+	skip "readelf reads a core" "no readelf"
 fi
 if command -v gdb >/dev/null; then
 	(cd "$mnt/2/$pid" && gdb -nx -batch -iex 'set sysroot root' \
 	    -iex 'set auto-load off' -ex bt text core) >"$tmp/out" 2>&1
 	grep -q 'main (' "$tmp/out"
 	ok $? "gdb reads a core" || diag <"$tmp/out"
+else
+	skip "gdb reads a core" "no gdb"
 fi
 env --default-signal=INT "$BUILD/snapfs" -f -s "$tmp/9p" "$tmp/series" \
     2>/dev/null &
