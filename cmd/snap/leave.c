@@ -1,10 +1,11 @@
 /*
  * Choose what to leave out if there is no room for all of it: memory of the
- * process that dumps core, other processes, and embedded files. The snapshot lists what was left out (excluded in
- * snap(6)). Shared mappings of files are left out first, because the files
- * exist elsewhere; then shared memory; then private memory; in each class the
- * largest mappings first. A mapping that a stack pointer points into is kept,
- * and in other mappings the bytes near an address that is in a register.
+ * process that dumps core, other processes, and embedded files. The snapshot
+ * lists the memory that was left out (excluded in snap(6)). Shared mappings of
+ * files are left out first, because the files exist elsewhere; then shared
+ * memory; then private memory; in each class the largest mappings first. A
+ * mapping that a stack pointer points into is kept, and in other mappings the
+ * bytes near an address that is in a register.
  */
 #include "bisect.h"
 #include "job.h"
@@ -194,14 +195,13 @@ leave_choose(struct live *l, const struct proc *p, uint64_t limit,
 /*
  * Return true if process, thread or embedded file p is to be left out, because
  * there is no room for it after what is written. Keep the process that dumps
- * core, and leave an eighth of the room for files. Print what is left out.
+ * core, and leave an eighth of the room for files.
  */
 bool
 leave_whole(struct taking *k, const struct proc *p)
 {
 	const uint64_t most = k->job->most, dumps = (uint64_t)k->job->dumps;
 	const uint64_t limit = p->embedded == NULL ? most : most + most / 8;
-	char text[80];
 
 	if (most == 0 || p->pid == dumps || p->leader == dumps)
 		return false;
@@ -211,9 +211,5 @@ leave_whole(struct taking *k, const struct proc *p)
 	    (KB + 1) <= limit)
 		return false;
 	k->left = p->pid;
-	snprintf(text, sizeof text, "%s %ju is left out: there is no room for "
-	    "it", p->embedded == NULL ? "process" : "file",
-	    (uintmax_t)p->pid);
-	take_lose(k, text);
 	return true;
 }

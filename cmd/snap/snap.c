@@ -31,20 +31,38 @@ check_live(struct taking *k)
 }
 
 /*
+ * Write p to k->writer, or print that there is no room for it. Return 0, or -1
+ * with errstr set.
+ */
+static int
+proc_write(struct taking *k, struct proc *p)
+{
+	char text[80];
+
+	if (!leave_whole(k, p))
+		return snap6_put(k->writer, p);
+	snprintf(text, sizeof text, "%s %ju is left out: there is no room for "
+	    "it", p->embedded == NULL ? "process" : "file",
+	    (uintmax_t)p->pid);
+	if (!proc_isthread(p))
+		take_lose(k, text);
+	return 0;
+}
+
+/*
  * Write the processes to k->writer, each as soon as it is taken. With -k all of
  * them have been taken before this call. Return 0, or -1 with errstr set.
  */
 static int
 write_procs(struct taking *k)
 {
-	struct snap6 *w = k->writer;
 	struct proc *p;
 	int rc;
 
 	if (k->job->move.kill)
 		return early_finish(k);
 	while ((rc = live_next(k->live, &p)) == 1) {
-		if (!leave_whole(k, p) && snap6_put(w, p) == -1)
+		if (proc_write(k, p) == -1)
 			return -1;
 		/* later pages are compared with its pages only */
 		proc_forget(p);

@@ -53,8 +53,8 @@ struct taking {			/* a process being captured into the spool */
  * room. The snapshot may take the estimated size of the process plus 1/8 of
  * that plus MARGIN. It may take at least half of the available room: mapped and
  * open files, shared memory and other processes may be larger than the memory
- * of the process. others has the reservations of other handlers. Return 0, or -1 with errstr set if there is
- * too little room.
+ * of the process. others has the reservations of other handlers. Return 0, or
+ * -1 with errstr set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)

@@ -138,8 +138,8 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 /*
- * Read all functions into s from the first .symtab, or from the first .dynsym if
- * .symtab is missing or empty.
+ * Read all functions into s from the first .symtab, or from the first .dynsym
+ * if .symtab is missing or empty.
  */
 static int
 syms_read(struct elfsyms *s, Elf *elf)
