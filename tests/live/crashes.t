@@ -62,12 +62,12 @@ print(json.load(sys.stdin)["lacks"])'
 is "$(python3 -c "$lacks" <"$tmp/out")" None "one crash: all of it"
 until_true none_runs
 as_worker "$store/.place.0"
-echo "$((37 << 20)) 0" >"$store/.place.0"
+echo "$((37 << 20)) 0 0 -1" >"$store/.place.0"
 falls "$targets/fall" segv 0
 crash -j info "$pid"
 is "$(python3 -c "$lacks" <"$tmp/out")" "memory was left out" \
     "another one is being written: less of it"
-echo "$((40 << 20)) 0" >"$store/.place.0"
+echo "$((40 << 20)) 0 0 -1" >"$store/.place.0"
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
