@@ -106,11 +106,12 @@ clones_reap(void *arg)
 	struct lproc *p;
 
 	for (; l->watched; nap_us(NAP_US))
-		TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(p, &l->procs, entry) {
 			if (p->skip)
 				dumped_reap(p);
-			else if (p->clone > 0 && p->head == NULL && !p->ended)
+			if (p->clone > 0 && p->head == NULL && !p->ended)
 				ended_reap(p->clone, &p->ended);
+		}
 	return NULL;
 }
 

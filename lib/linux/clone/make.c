@@ -184,9 +184,12 @@ clone_failed(struct making *m, struct lproc *p)
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	died = errno == ESRCH || proc_died(p->pid, p->mmtid);
-	if (died)
+	if (died) {
+		/* a container cannot end before its processes and clones */
+		if (p->clone > 0)
+			(void)kill(p->clone, SIGKILL);
 		lproc_leave(m->live, p);
-	else if (m->failed == NULL) {
+	} else if (m->failed == NULL) {
 		m->failed = p;
 		strlcpy(m->why, why, sizeof m->why);
 	}

@@ -27,12 +27,16 @@ struct range {			/* a range of a file, or of memory, to read */
 /*
  * In the proxy, answer with the whole /proc file whose path is the argument.
  * Several reads go into one message, because a read of some files returns at
- * most a page. Return 0, or -1 with errno set.
+ * most a page. A process can make its environ and cmdline as large as its
+ * address space: fail with EFBIG if they are larger than the 6 MiB that
+ * execve(2) permits. Return 0, or -1 with errno set.
  */
 static int
 proc_serve(struct serving *s)
 {
 	enum { LEAST = 4096 };	/* minimum free space for a read, in bytes */
+	const char *name = strrchr((const char *)s->arg, '/');
+	uint64_t most = UINT64_MAX;
 	uint8_t *to;
 	size_t room;
 	ssize_t n = 0;
@@ -41,9 +45,18 @@ proc_serve(struct serving *s)
 	fd = open(s->arg, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd == -1)
 		return -1;
+	if (strcmp(name, "/environ") == 0 || strcmp(name, "/cmdline") == 0)
+		most = 6 << 20;
 	while ((to = serve_room(s, LEAST, &room)) != NULL &&
-	    (n = read(fd, to, room)) > 0)
+	    (n = read(fd, to, room)) > 0) {
 		s->n += (size_t)n;
+		if (most < (size_t)n) {
+			n = -1;
+			errno = EFBIG;
+			break;
+		}
+		most -= most == UINT64_MAX ? 0 : (size_t)n;
+	}
 	close(fd);
 	return n == -1 ? -1 : 0;
 }

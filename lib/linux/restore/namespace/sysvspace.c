@@ -34,11 +34,6 @@ struct reading {		/* how much of each limit is left */
 	struct filelist	*to;	/* borrowed; list that files are added to */
 };
 
-union semun {			/* an argument of semctl(2) */
-	int		 val;
-	unsigned short	*array;
-};
-
 static void
 owned_put(struct buf *b, const struct owned *o)
 {
@@ -53,18 +48,23 @@ owned_put(struct buf *b, const struct owned *o)
 static void
 values_read(struct reading *r, int id, size_t n)
 {
-	union semun arg;
+	unsigned short *v;
 	char name[64];
+	size_t i;
+	int got;
 
-	if (r->sets == 0 || n > r->values || (arg.array = calloc(n + 1,
-	    sizeof *arg.array)) == NULL)
+	if (r->sets == 0 || n > r->values || (v = calloc(n + 1, sizeof *v)) ==
+	    NULL)
 		return;
 	r->sets--;
 	r->values -= n;
 	snprintf(name, sizeof name, "sysvipc/semaphores/%d", id);
-	if (semctl(id, 0, GETALL, arg) != -1)
-		filelist_copy(r->to, name, arg.array, n * sizeof *arg.array);
-	free(arg.array);
+	/* GETALL has no limit, and a larger set may have this ID by now */
+	for (i = 0; i < n && (got = semctl(id, (int)i, GETVAL)) != -1; i++)
+		v[i] = (unsigned short)got;
+	if (i == n)
+		filelist_copy(r->to, name, v, n * sizeof *v);
+	free(v);
 }
 
 /*
