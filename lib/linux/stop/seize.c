@@ -206,7 +206,7 @@ thread_relook(struct lproc *p, struct lthread *t)
  * Return true if thread tid of process pid has a child. If the kernel cannot
  * list children (proc_pid_children(5)), return false.
  */
-static bool
+bool
 thread_haschild(pid_t pid, pid_t tid)
 {
 	ssize_t n;

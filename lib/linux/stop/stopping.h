@@ -21,5 +21,6 @@ void		 late_forget(pid_t tid);
 /* seize.c */
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
 void		 thread_relook(struct lproc *p, struct lthread *t);
+bool		 thread_haschild(pid_t pid, pid_t tid);
 
 #endif

@@ -320,6 +320,11 @@ threads_release(struct lproc *p)
 	struct lthread *t;
 
 	threads_await(p);
+	/* one that ran when it was seized may have made a child since */
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->rank == RANK_RUNS && t->hold == HOLD_STOPPED &&
+		    thread_haschild(p->pid, t->tid))
+			t->rank = RANK_SIGNALED;
 	if (threads_part(p)) {
 		threads_await(p);
 		(void)threads_part(p);
