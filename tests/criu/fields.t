@@ -33,6 +33,7 @@ task/core/default \d+/(flags|restorer) # nothing asks for those of a default act
 task/core/thread_core/timerslack_ns # criu 4.2 and older do not know it ? theirs is None
 task/fd \d+/file/ghost/dev # the form of makedev(3), as in watches: criu compares only these two ? ours is not None
 task/core/thread_core/blk_sigset # of the thread that leads, it is in the task as well ? theirs is None
+task/core/thread_core/pdeath_sig # criu, the parent of the root process, would send it ? ours is None
 task/core/thread_core/(pdeath_sig|sched_prio) # written though it is what a missing one means ? ours == 0 and theirs is None
 task/fd \d+/file/shutdown # likewise ? ours == 0 and theirs is None
 task/mm/vma [0-9a-f]+/fdflags # a private mapping of a file that was opened to write: reading will do ? ours == 0 and theirs == 2
@@ -116,7 +117,8 @@ until_true is_idle
 sleep 0.2
 kernels >"$tmp/before"
 taken "$tmp/there" -k -r
-is "$(cat "$tmp/lost")" 'its personality, 40000, is not restored' \
+is "$(cat "$tmp/lost")" 'its personality, 40000, is not restored
+its parent-death signal, 17, is not restored' \
     'traits.py: snapload prints what criu does not restore'
 until_true reaped "$pid"
 restore "$tmp/there"

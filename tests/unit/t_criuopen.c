@@ -221,7 +221,8 @@ test_pipes(void **state)
 	set("file/2", "type pipe\nino 31\nflags 1\ncapacity 4096\n");
 	set("file/3", "type pipe\nino 30\nflags 0\n");
 	set("file/4", "type unix\nino 40\nflags 2\nsocket 1 1 41 0 0\n"
-	    "options 4608 4608 0\nunread 6\n");
+	    "options 4608 4608 0\n");
+	set("socket/40", "2\nab4\ncdef");
 	set("pipe/30", "abc");
 	set("pipe/31", "defg");
 	load_files(&o);

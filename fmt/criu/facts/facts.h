@@ -89,6 +89,8 @@ struct maketask {		/* a process or a thread */
 	struct mapmount	*mapmount; /* owned; sorted by "start"; NULL: not read
 				      yet */
 	size_t		 nmapmount;
+	bool		 filterssame;	/* all threads have the same seccomp
+					   filters */
 };
 
 struct makeregfile {		/* a mapped file with a name, in files.img */

@@ -174,5 +174,6 @@ makefind_data(const struct criumake *m, const char *dir, uint64_t ino,
 
 	snprintf(name, sizeof name, "%s/%" PRIu64, dir, ino);
 	return PSEEK(m->task, m->snap->nproc, x != NULL &&
+	    !proc_isthread(x->proc) &&
 	    linuxrec_find(&x->rec, name, f)) != NULL;
 }

@@ -219,8 +219,14 @@ thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 	if (addresses_set(m, c, t) == -1 || (rc = maketask_must(m, t,
 	    "pdeath_signal", "d", "signal", &v)) == -1)
 		return -1;
-	if (rc == 1)
+	/* criu is the parent of the root process, and would send it on exit */
+	if (rc == 1 && p == m->root && v != 0)
+		rc = make_note(m, t, NULL, "its parent-death signal, %" PRIu64
+		    ", is not restored", v);
+	else if (rc == 1)
 		MSG_FILL(th, "pdeath_sig", &v);
+	if (rc == -1)
+		return -1;
 	if (MSG_PART(&m->msgs, th, creds) == NULL ||
 	    MSG_PART(&m->msgs, th, signals_p) == NULL ||
 	    sched_set(m, th, t) == -1 ||

@@ -139,7 +139,9 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 		    "snapshot: cannot be restored");
 	if (!filters && mode == 0)
 		return 0;
-	common = filters && is_common(p);
+	if (t == p)
+		p->filterssame = filters && is_common(p);
+	common = filters && p->filterssame;
 	if (common && t != p)
 		return 0;
 	th->has_seccomp_mode = true;

@@ -21,7 +21,7 @@ static const struct makekind kinds[KIND_MAX] = {
 	[KIND_DIR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
 	[KIND_CHR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
 	[KIND_LINK] = { FD_REG, WHY_OTHER, makenamed_obstacle },
-	[KIND_FIFO] = { FD_FIFO, WHY_PIPE, makenamed_obstacle, NULL,
+	[KIND_FIFO] = { FD_FIFO, WHY_PIPE, makefifo_obstacle, NULL,
 	    ENTRY(fifo), makefifo_write },
 	[KIND_PIPE] = { FD_PIPE, WHY_PIPE, makepipe_obstacle, NULL,
 	    ENTRY(pipe), makepipe_write },

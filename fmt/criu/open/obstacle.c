@@ -2,6 +2,7 @@
  * Return why an open file cannot be restored: files with names, pipes, UNIX
  * sockets, and files of the kernel that have no name, such as an eventfd.
  */
+#include "bisect.h"
 #include "open.h"
 
 #include <fcntl.h>
@@ -102,11 +103,12 @@ const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct makefd *fd;
-	struct openline *t;
+	struct openline *first, *t;
 	size_t n;
 
 	(void)m;
-	for (t = makekeys_lines(f, OK_TARGET, &n); n > 0; n--, t++) {
+	first = makekeys_lines(f, OK_TARGET, &n);
+	for (t = first; t < first + n; t++) {
 		fd = t->v[TARGET_ID] == NOFILE ? NULL : fd_find(f->user,
 		    t->v[TARGET_ID], t->v[TARGET_FD]);
 		if (fd == NULL)
@@ -115,9 +117,33 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 		if (fd->open->why != NULL)
 			return "an epoll set with a file that cannot be "
 			    "restored";
+		if (fd->fd != t->v[TARGET_FD] && SEEK(first, n, x != t &&
+		    x->v[TARGET_ID] == t->v[TARGET_ID] &&
+		    x->v[TARGET_FD] == fd->fd) != NULL)
+			return "an epoll set that has a file twice, once by a "
+			    "closed descriptor";
 		t->v[TARGET_FD] = fd->fd;
 	}
 	return NULL;
+}
+
+/*
+ * Return the reason why FIFO f cannot be restored, or NULL if it can. If a
+ * process outside the snapshot has its other end, the kernel keeps the unread
+ * bytes, and criu would write them a second time; and if its name is deleted,
+ * criu would create another FIFO.
+ */
+const char *
+makefifo_obstacle(struct criumake *m, const struct makeopen *f)
+{
+	const char *why = makenamed_obstacle(m, f);
+	struct recfile data;
+
+	if (why != NULL || f->v[OK_ALONE][0] != 0 || f->ends == PIPE_BOTH)
+		return why;
+	return f->v[OK_DELETED][0] != 0 || (makefind_data(m, "pipe",
+	    f->v[OK_INO][0], &data) && data.len > 0) ? "a FIFO with unread "
+	    "bytes, or deleted, whose other end is not in the snapshot" : NULL;
 }
 
 /*

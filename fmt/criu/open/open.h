@@ -110,11 +110,12 @@ struct makekind {
 				   restored, or NULL */
 };
 
-makeobstacle_fn	 makenamed_obstacle, makepipe_obstacle, makeunix_obstacle,
-		 makeinet_obstacle, makenetlink_obstacle, makepacket_obstacle,
-		 maketty_obstacle, makeinotify_obstacle, makefanotify_obstacle,
-		 makeeventfd_obstacle, makeepoll_obstacle, makememfd_obstacle,
-		 makens_obstacle, makepidfd_obstacle;
+makeobstacle_fn	 makefifo_obstacle, makenamed_obstacle, makepipe_obstacle,
+		 makeunix_obstacle, makeinet_obstacle, makenetlink_obstacle,
+		 makepacket_obstacle, maketty_obstacle, makeinotify_obstacle,
+		 makefanotify_obstacle, makeeventfd_obstacle,
+		 makeepoll_obstacle, makememfd_obstacle, makens_obstacle,
+		 makepidfd_obstacle;
 makenote_fn	 makenamed_note, makeunix_note, makeinet_note, makesocket_note,
 		 maketty_note, makefanotify_note;
 makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
@@ -133,6 +134,8 @@ int		 makequeue_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 int		 makequeue_refuse(struct criumake *);
 int		 makequeue_order(struct criumake *);
+uint64_t	 makequeue_bytes(const struct criumake *,
+		    const struct makeopen *);
 int		 makequeue_write(struct criumake *);
 
 /* sockopt.c: the message of an entry in which a socket option is stored */

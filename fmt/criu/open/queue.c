@@ -283,6 +283,48 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 }
 
 /*
+ * Read the line at d->data[*off], which has the length of the next packet of
+ * socket f. Set *n to the length, and *off to the offset of the packet. Return
+ * 0, or -1 with errstr set.
+ */
+static int
+packet_next(const struct makeopen *f, const struct recfile *d, size_t *off,
+    uint64_t *n)
+{
+	char line[24];
+	size_t len;
+
+	for (len = 0; len < sizeof line - 1 && *off < d->len &&
+	    d->data[*off] != '\n'; len++)
+		line[len] = (char)d->data[(*off)++];
+	line[len] = '\0';
+	if ((*off)++ >= d->len || !number_parse(line, 'd', n) ||
+	    *n > d->len - *off)
+		return errstr_set("socket/%" PRIu64 ": byte %zu: expected a "
+		    "length, a newline and that many bytes", f->v[OK_INO][0],
+		    *off - 1);
+	return 0;
+}
+
+/*
+ * Return the number of bytes in the queue of UNIX socket f.
+ */
+uint64_t
+makequeue_bytes(const struct criumake *m, const struct makeopen *f)
+{
+	struct recfile d;
+	uint64_t n, sum = 0;
+	size_t off;
+
+	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d))
+		return 0;
+	for (off = 0; off < d.len && packet_next(f, &d, &off, &n) == 0;
+	    off += (size_t)n)
+		sum += n;
+	return sum;
+}
+
+/*
  * Append the queue of UNIX socket f to sk-queues.img. The queue consists of
  * packets, or of pieces of a stream. The caller must have written the entries
  * of f and of the descriptors in the queue.
@@ -293,9 +335,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 	const struct openline *l;
 	struct recfile d;
 	struct buf *b;
-	char line[24];
 	uint64_t n, nth;
-	size_t off, len, next, passed;
+	size_t off, next, passed;
 
 	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
 		return 0;
@@ -304,16 +345,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 		return -1;
 	next = 0;
 	for (nth = 0, off = 0; off < d.len; nth++) {
-		for (len = 0; len < sizeof line - 1 && off < d.len &&
-		    d.data[off] != '\n'; len++)
-			line[len] = (char)d.data[off++];
-		line[len] = '\0';
-		if (off++ >= d.len || !number_parse(line, 'd', &n) ||
-		    n > d.len - off)
-			return errstr_set("socket/%" PRIu64 ": byte %zu: "
-			    "expected a length, a newline and that many bytes",
-			    f->v[OK_INO][0], off - 1);
-		if (packet_write(m, f, nth, d.data + off, n, &next, b) == -1)
+		if (packet_next(f, &d, &off, &n) == -1 ||
+		    packet_write(m, f, nth, d.data + off, n, &next, b) == -1)
 			return -1;
 		off += (size_t)n;
 	}

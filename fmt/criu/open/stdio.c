@@ -70,7 +70,7 @@ waiting(const struct criumake *m, const struct makeopen *f)
 	struct recfile data;
 
 	if (f->type == KIND_UNIX)
-		return f->v[OK_UNREAD][0];
+		return makequeue_bytes(m, f);
 	return makefind_data(m, "pipe", f->v[OK_INO][0], &data) ? data.len : 0;
 }
 
