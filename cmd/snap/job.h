@@ -42,6 +42,11 @@ struct job {			/* settings from the command line */
 				   left */
 };
 
+struct sharedfile {		/* shared memory, or a file */
+	uint64_t	 dev;
+	uint64_t	 ino;
+};
+
 struct taking {			/* state of a snapshot being taken */
 	const struct job *job;
 	struct far	*far;	/* owned; runs the command of --to; NULL: --to
@@ -63,8 +68,12 @@ struct taking {			/* state of a snapshot being taken */
 	bool		 regs_warned; /* missing registers were reported */
 	bool		 noted;	/* file "taken" was added to the first
 				   process */
+	/* --most: */
+	bool		 tight;	/* memory of the dumping process is left out */
 	uint64_t	 left;	/* number of the process or file for which
 				   there was no room last; 0: none */
+	struct sharedfile *shared; /* owned; shared memory counted so far */
+	size_t		 nshared;
 	atomic_bool	 incomplete; /* something is missing from the
 					snapshot: exit with 1 */
 };
@@ -106,7 +115,7 @@ void		 far_wrap(struct far *f);
 void		 far_end(struct far *f);
 
 /* leave.c: leave out memory and processes for which there is no room */
-void		 leave_choose(struct live *l, const struct proc *p,
+bool		 leave_choose(struct live *l, const struct proc *p,
 		    uint64_t limit, struct exclude *x);
 bool		 leave_whole(struct taking *k, const struct proc *p);
 

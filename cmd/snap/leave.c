@@ -83,42 +83,30 @@ earlier(const void *a, const void *b, void *arg)
 }
 
 /*
- * Set v->takes for memory im of the process. Return the sum. Pages that a file
- * contains take no room in a private mapping. A shared one is captured whole,
- * also if only other processes use it. If dontdump is false, memory that is
- * excluded from core dumps takes none.
+ * Add to take[i], for each mapping i of l, the bytes of im in it that are not
+ * zero.
  */
-static uint64_t
-takes_set(struct leaving *v, const struct image *im, bool dontdump)
+static void
+takes_add(uint64_t *take, const struct vmas *l, const struct image *im)
 {
-	const struct vmas *l = &v->space.vma;
-	const struct mapping *m;
-	uint64_t start, end, sum;
+	const struct segment *s;
+	const struct extent *e;
+	uint64_t at, end;
 	size_t i, k;
 
 	for (i = k = 0; im != NULL && k < im->nseg; k++) {
-		start = im->seg[k]->base;
-		end = start + im->seg[k]->len;
-		while (i < l->n && l->v[i].end <= start)
-			i++;
-		for (; i < l->n && l->v[i].start < end; i++) {
-			v->takes[i] += (l->v[i].end < end ? l->v[i].end : end) -
-			    (l->v[i].start > start ? l->v[i].start : start);
-			if (l->v[i].end > end)
-				break;
+		s = im->seg[k];
+		for (at = 0; at < segment_kb(s) &&
+		    (e = segment_extent(s, at)) != NULL; at = end) {
+			end = e->kb + e->n;
+			while (i < l->n && l->v[i].end <= s->base + at * KB)
+				i++;
+			if (i < l->n && s->base + end * KB > l->v[i].end)
+				end = (l->v[i].end - s->base) / KB;
+			if (i < l->n && e->src != NULL)
+				take[i] += (end - at) * KB;
 		}
 	}
-	for (sum = 0, i = 0; i < l->n; i++) {
-		m = &v->space.m[i];
-		if (!dontdump && m->flags & VMF_DONTDUMP)
-			v->takes[i] = 0;
-		else if (!(l->v[i].flags & VMA_SHARED) &&
-		    !(m->flags & VMF_HUGETLB) &&
-		    v->takes[i] > (m->anon + m->swap) * KB)
-			v->takes[i] = (m->anon + m->swap) * KB;
-		sum += v->takes[i];
-	}
-	return sum;
 }
 
 /*
@@ -154,26 +142,32 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 /*
  * Choose which mappings of p, a process of l that is dumping core, to leave out
  * of the snapshot. Add these to x until the text of p and the other mappings
- * take at most limit bytes, or until no more may be left out.
+ * take at most limit bytes, or until no more may be left out. Return true if
+ * some were left out.
  */
-void
+bool
 leave_choose(struct live *l, const struct proc *p, uint64_t limit,
     struct exclude *x)
 {
 	struct leaving v = { 0 };
 	const struct space *sp = &v.space;
 	uint64_t need;
+	bool some = false;
 	size_t i, k;
 
 	if (space_live(&v.space, (pid_t)p->pid, false) == -1) {
 		space_free(&v.space);
-		return;
+		return false;
 	}
 	v.takes = must(calloc(sp->vma.n + 1, sizeof *v.takes));
 	v.stays = must(calloc(sp->vma.n + 1, sizeof *v.stays));
 	v.order = must(calloc(sp->vma.n + 1, sizeof *v.order));
-	need = image_kb(p->text) * KB + takes_set(&v, p->mem,
-	    !exclude_dontdump(x));
+	takes_add(v.takes, &sp->vma, p->mem);
+	for (need = image_kb(p->text) * KB, i = 0; i < sp->vma.n; i++) {
+		if (exclude_dontdump(x) && sp->m[i].flags & VMF_DONTDUMP)
+			v.takes[i] = 0;
+		need += v.takes[i];
+	}
 	live_coreregs(l, (pid_t)p->pid, register_see, &v);
 	SORT(v.near, v.nnear, near_cmp);
 	for (i = 0; i < sp->vma.n; i++)
@@ -182,33 +176,81 @@ leave_choose(struct live *l, const struct proc *p, uint64_t limit,
 	for (i = 0; i < sp->vma.n && need > limit; i++) {
 		k = v.order[i];
 		if (!v.stays[k] && (sp->m[k].flags & VMF_STACK) == 0 &&
-		    v.takes[k] > 0)
+		    v.takes[k] > 0) {
 			need -= mapping_leave(&v, k, x);
+			some = true;
+		}
 	}
 	free(v.takes);
 	free(v.stays);
 	free(v.order);
 	free(v.near);
 	space_free(&v.space);
+	return some;
+}
+
+/*
+ * Return true if the shared memory or file that v maps was counted for k
+ * before. Otherwise count it.
+ */
+static bool
+shared_seen(struct taking *k, uint64_t dev, uint64_t ino)
+{
+	if (SEEK(k->shared, k->nshared, x->dev == dev && x->ino == ino) != NULL)
+		return true;
+	MUST_ROOM(k->shared, k->nshared);
+	k->shared[k->nshared++] = (struct sharedfile){ dev, ino };
+	return false;
+}
+
+/*
+ * Return the maximum number of bytes that process or embedded file p takes in
+ * the snapshot. Shared memory takes none if it was counted before.
+ */
+static uint64_t
+whole_takes(struct taking *k, const struct proc *p)
+{
+	const uint64_t text = image_kb(p->text) * KB;
+	struct vmas l = { 0 };
+	uint64_t sum, *take;
+	size_t i;
+
+	if (p->embedded != NULL)
+		return shared_seen(k, p->embedded->dev, p->embedded->ino) ?
+		    0 : text + image_kb(p->mem) * KB;
+	if (proc_vmas(p, &l) == -1)
+		return text + image_kb(p->mem) * KB;
+	take = must(calloc(l.n + 1, sizeof *take));
+	takes_add(take, &l, p->mem);
+	for (sum = text, i = 0; i < l.n; i++)
+		if (!(l.v[i].flags & VMA_SHARED) ||
+		    !shared_seen(k, l.v[i].dev, l.v[i].ino))
+			sum += take[i];
+	free(take);
+	vmas_free(&l);
+	return sum;
 }
 
 /*
  * Return true if process, thread or embedded file p is to be left out, because
- * there is no room for it after what is written. Keep the process that dumps
- * core, and leave an eighth of the room for files.
+ * there is no room for it after what is written, or because memory of the
+ * process that dumps core was left out. Keep that process, and leave an eighth
+ * of the room for files.
  */
 bool
 leave_whole(struct taking *k, const struct proc *p)
 {
 	const uint64_t most = k->job->most, dumps = (uint64_t)k->job->dumps;
 	const uint64_t limit = p->embedded == NULL ? most : most + most / 8;
+	uint64_t need;
 
-	if (most == 0 || p->pid == dumps || p->leader == dumps)
+	if (most == 0 || p->leader == dumps)
 		return false;
 	if (proc_isthread(p))
 		return p->leader == k->left;
-	if (output_pos(k->out) + (image_kb(p->text) + image_kb(p->mem)) *
-	    (KB + 1) <= limit)
+	need = whole_takes(k, p);
+	if (p->pid == dumps || (!(k->tight && p->embedded == NULL) &&
+	    output_pos(k->out) + need / KB * (KB + 1) <= limit))
 		return false;
 	k->left = p->pid;
 	return true;

@@ -37,15 +37,18 @@ check_live(struct taking *k)
 static int
 proc_write(struct taking *k, struct proc *p)
 {
-	char text[80];
+	char text[400];
 
 	if (!leave_whole(k, p))
 		return snap6_put(k->writer, p);
-	snprintf(text, sizeof text, "%s %ju is left out: there is no room for "
-	    "it", p->embedded == NULL ? "process" : "file",
-	    (uintmax_t)p->pid);
+	if (p->embedded != NULL)
+		snprintf(text, sizeof text, "no room for file %.300s",
+		    p->embedded->path);
+	else
+		snprintf(text, sizeof text, "no room for process %ju",
+		    (uintmax_t)p->pid);
 	if (!proc_isthread(p))
-		take_lose(k, text);
+		take_lose(k, text_sanitize(text));
 	return 0;
 }
 
@@ -291,7 +294,9 @@ run(const struct job *j, struct output *out)
 
 	if (j->move.to != NULL && (k.far = far_begin(j->move.to)) == NULL)
 		errx(1, "%s", snap_errstr());
-	if (snap_all(&k) == -1) {
+	rc = snap_all(&k);
+	free(k.shared);
+	if (rc == -1) {
 		progress_hide();
 		program_warn("%s", snap_errstr());
 		(void)writer_end(&k, false);

@@ -50,7 +50,8 @@ static int
 take_exclude(struct taking *k, struct proc *p)
 {
 	if (k->job->most != 0 && p->pid == (uint64_t)k->job->dumps)
-		leave_choose(k->live, p, k->job->most, k->job->exclude);
+		k->tight = leave_choose(k->live, p, k->job->most,
+		    k->job->exclude);
 	return k->job->exclude == NULL ? 0 : exclude_proc(k->job->exclude,
 	    k->snap, p, take_lose, k);
 }

@@ -270,6 +270,16 @@ claim_most(const struct config *c)
 }
 
 /*
+ * Return the number of handlers that crash_serve() runs at once. Those that run
+ * hooks, or wait to run one, come on top of claim_most().
+ */
+uint64_t
+claim_accepts(const struct config *c)
+{
+	return claim_most(c) + (*c->hook == '\0' ? 0 : c->atonce + c->waiting);
+}
+
+/*
  * Return the number of crashes dropped since snapcrash was installed. The count
  * is in the directory of c.
  */

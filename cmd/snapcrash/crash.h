@@ -172,6 +172,7 @@ void		 claim_end(struct claim *p);
 int		 claim_turn(const struct config *c, const char *kind,
 		    const char *queue, time_t timeout);
 uint64_t	 claim_most(const struct config *c);
+uint64_t	 claim_accepts(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
 
 /* match.c: find crashes by number, name, program or time */

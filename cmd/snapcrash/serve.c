@@ -105,8 +105,6 @@ static void
 connections_take(int fd, const struct config *c, const char *path,
     const sigset_t *mask)
 {
-	/* processes that run hooks, or wait to run one, do not count */
-	const uint64_t hooks = *c->hook == '\0' ? 0 : c->atonce + c->waiting;
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint64_t n = 0;
 	pid_t pid;
@@ -118,7 +116,7 @@ connections_take(int fd, const struct config *c, const char *path,
 		if (ended && n == 0)
 			return;
 		/* further connections wait in the kernel */
-		if (ppoll(&p, !ended && n < claim_most(c) + hooks, NULL,
+		if (ppoll(&p, !ended && n < claim_accepts(c), NULL,
 		    mask) != 1 || (to = accept4(fd, NULL, NULL,
 		    SOCK_CLOEXEC)) == -1)
 			continue;

@@ -50,25 +50,28 @@ struct taking {			/* a process being captured into the spool */
 
 /*
  * Choose the maximum sizes of the snapshot and its spool, within the available
- * room. The snapshot may take the estimated size of the process plus 1/8 of
- * that plus MARGIN. It may take at least half of the available room: mapped and
- * open files, shared memory and other processes may be larger than the memory
- * of the process. others has the reservations of other handlers. Return 0, or
- * -1 with errstr set if there is too little room.
+ * room. The snapshot may take the estimated size of the process plus MARGIN,
+ * and an eighth more for files. It may take at least a part of the available
+ * room, because mapped files and shared memory may be larger than the memory of
+ * the process: half if its size is unknown or other processes are captured,
+ * otherwise half divided by the number of crashes that are captured at once.
+ * others has the reservations of other handlers. Return 0, or -1 with errstr
+ * set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
 {
-	uint64_t need, disk, most;
+	const bool more = t->sp == NULL || t->c->companions != WITH_NONE;
+	uint64_t need, disk, most, least;
 
 	if (store_read(t->c, t->l) == -1)
 		return -1;
 	need = t->sp == NULL ? 0 : space_takes(t->sp, t->c->dontdump);
 	t->room = store_room(t->c, t->l, t->charged, need, others, &disk);
-	most = need + need / 8 + MARGIN;
-	most = most > t->room / 2 ? most : t->room / 2;
-	if (t->room > most)
-		t->room = most;
+	most = (need + MARGIN) / 7 * 8;	/* see limit in snap_run() */
+	least = t->room / 2 / (more ? 1 : t->c->atonce);
+	if (t->room > (most > least ? most : least))
+		t->room = most > least ? most : least;
 	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
 	    disk - t->room;
 	return t->room >= room_least ? 0 :
@@ -94,8 +97,7 @@ cgroup_option(pid_t pid, char *word, size_t size)
 
 /*
  * Run snap(1) to capture the process and its companions into the spool. snap
- * leaves out what does not fit in the room. If the process itself does not fit,
- * capture it alone. Return 0, or -1 with errstr set.
+ * leaves out what does not fit in the room. Return 0, or -1 with errstr set.
  */
 static int
 snap_run(const struct taking *t, const struct crashing *f, int spool)
@@ -103,10 +105,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
 	/* an eighth is for mapped files, see leave_whole() of snap */
 	const uint64_t limit = t->room - t->room / 8;
-	/* ranges that snap leaves out are left out of companions as well */
-	const enum companions with = t->sp != NULL &&
-	    space_takes(t->sp, t->c->dontdump) > limit ? WITH_NONE :
-	    t->c->companions;
+	const enum companions with = t->c->companions;
 	char signum[24], most[40], group[PATH_MAX + 2], own[16], parent[24];
 	char *v[10], **word = v;
 	pid_t pid;
@@ -294,7 +293,7 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
     char name[80])
 {
 	struct reserved others;
-	uint64_t room = 0;
+	uint64_t room = 0, size;
 	int rc, spool = -1;
 
 	if ((rc = claim_take(claim, c)) == 0 && (spool = spool_new()) == -1)
@@ -309,6 +308,8 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 	if (rc == 0) {
 		/* the spool will not grow any more */
 		claim->spool = -1;
+		size = (uint64_t)lseek(spool, 0, SEEK_END) + MARGIN / 16;
+		room = room < size ? room : size;
 		claim_unlock(claim, claim_lock(claim, &others), room, room);
 		rc = spool_pack(spool, name, room, claim);
 	}
@@ -341,7 +342,7 @@ crash_take(const struct config *c, char *const words[])
 	umask(S_IRWXG | S_IRWXO);
 	/* the connections that serve does not accept wait in the kernel */
 	if (words == NULL)
-		mine.waiting = claim_most(c);
+		mine.waiting = claim_accepts(c);
 	if (rc == 0)
 		rc = crash_keep(&mine, &f, &claim, name);
 	if (rc == 0) {
