@@ -284,6 +284,7 @@ struct output	*output_begin(const char *path, bool compress,
 void		 output_put(struct output *o, const void *data, size_t n);
 void		 output_hole(struct output *o, uint64_t n);
 int		 output_flush(struct output *o);
+int		 output_sync(struct output *o);
 uint64_t	 output_pos(const struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);

@@ -123,7 +123,9 @@ moment_end(struct taking *k)
 	say_kept(false);
 	if (more && snap6_retire(k->writer, k->moment[k->nmoment - 2]) == -1)
 		return -1;
-	return k->before != NULL ? 0 : snap6_retire(k->writer, k->snap);
+	if (k->before == NULL && snap6_retire(k->writer, k->snap) == -1)
+		return -1;
+	return output_sync(k->out);
 }
 
 /*

@@ -173,6 +173,9 @@ task_fork(struct stream *s, struct thread *th, const struct trace *t)
 		must_do(vmas_copy(&p->map, &parent->map));
 		p->since = parent->since;
 		p->brk = parent->brk;
+		/* its events since may be lost */
+		if (r->time < s->reread)
+			(void)process_read(p);
 	}
 	(void)thread_of(s, r->child, r->ctid);
 }

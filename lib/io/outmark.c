@@ -51,13 +51,24 @@ int
 output_publish(struct output *o)
 {
 	(void)output_end(o);
-	if (!o->failed && (o->published ? fsync(o->fd) :
-	    newfile_finish(&o->file)) == -1)
+	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
 		output_fail(o, "finish");
 	o->published = true;
 	if (output_check(o) == -1)
 		return -1;
 	return o->reads == NULL ? 0 : gzipfile_again(o->reads, o->written);
+}
+
+/*
+ * Write the bytes of o, which was published, to its disk. Return 0, or -1 with
+ * errstr set.
+ */
+int
+output_sync(struct output *o)
+{
+	if (!o->failed && fsync(o->fd) == -1)
+		output_fail(o, "finish");
+	return output_check(o);
 }
 
 /*
