@@ -154,7 +154,10 @@ live_addcgroup(struct live *l, const char *name)
 {
 	if (cgroups_add(&l->cgroups, name) == -1)
 		return -1;
-	return cgroups_choose(l->cgroups, name, l->opts.user, chosen_add, l);
+	if (cgroups_choose(l->cgroups, name, l->opts.user, chosen_add, l) == 0)
+		return 0;
+	cgroups_drop(l->cgroups);
+	return -1;
 }
 
 struct members {

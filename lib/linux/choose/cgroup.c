@@ -352,6 +352,16 @@ group_byname(struct cgroups *c, const char *wanted)
 }
 
 /*
+ * Remove the groups that the last cgroups_add() added to c.
+ */
+void
+cgroups_drop(struct cgroups *c)
+{
+	while (c->n > c->last)
+		free(c->v[--c->n].dir);
+}
+
+/*
  * Add a cgroup to *c. If *c is NULL, allocate it. wanted is the path of the
  * cgroup if it contains a slash, and otherwise its name or ID. Return 0, or -1
  * with errstr set and nothing added.
@@ -370,8 +380,7 @@ cgroups_add(struct cgroups **c, const char *wanted)
 	if ((strchr(wanted, '/') != NULL ? group_bypath(g, wanted) :
 	    group_byname(g, wanted)) == 0)
 		return 0;
-	while (g->n > g->last)
-		free(g->v[--g->n].dir);
+	cgroups_drop(g);
 	return -1;
 }
 

@@ -46,6 +46,7 @@ struct cgroups {
 };
 
 int		 cgroups_add(struct cgroups **c, const char *wanted);
+void		 cgroups_drop(struct cgroups *c);
 void		 cgroups_free(struct cgroups *c);
 
 /* members.c */

@@ -57,9 +57,8 @@ kept_get(uint64_t ns)
 
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
- * Unless sock is -1, kill a running script when the other end of sock is
- * closed. timeout(1) kills a script that unlocks after 10 seconds. Return true
- * if all scripts succeeded.
+ * Kill a running script when the other end of sock is closed or, if sock is -1,
+ * after 10 seconds by timeout(1). Return true if all scripts succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -67,7 +66,7 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 	static const char *const nft[] = { UNDO_LIMIT, "nft", "-f", "-",
 	    NULL };
 	const char *xt[] = { UNDO_LIMIT, NULL, "-w", "--noflush", NULL };
-	const size_t first = kind == 0 ? UNDO_WORDS : 0;
+	const size_t first = sock != -1 ? UNDO_WORDS : 0;
 	const struct tcplock *l;
 	struct buf out = { 0 };
 	bool all;
