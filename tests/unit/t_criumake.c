@@ -416,6 +416,9 @@ test_refused(void **state)
 		{ "epoll", "type epoll\nflags 2\ntarget 5 1 2 -\n",
 		    "an epoll set with a file for which the process has no "
 		    "descriptor" },
+		{ "epoll", "type epoll\nflags 2\ntarget 5 1 2 2\n"
+		    "target 4 1 3 2\n", "an epoll set that has a file twice, "
+		    "once by a closed descriptor" },
 		{ "eventfd", "type eventfd\nflags 2\ncount 1\n"
 		    "semaphore 1\n", "an eventfd with EFD_SEMAPHORE, which "
 		    "criu does not support" },
@@ -424,6 +427,9 @@ test_refused(void **state)
 		    "/x" },
 		{ "deleted", "type fifo\npath /x\nflags 2\ndeleted 1\n"
 		    "why it is deleted\n", "it is deleted: /x" },
+		{ "deleted", "type fifo\npath /x\nino 9\nflags 0\ndeleted 1\n",
+		    "a FIFO with unread bytes, or deleted, whose other end is "
+		    "not in the snapshot: /x" },
 		{ "shm", "type memfd\npath /memfd:x\nflags 2\n",
 		    "a memfd whose content is not in the snapshot: /memfd:x" },
 		{ "other", "type unheard\n", "a file of a kind that criu "
