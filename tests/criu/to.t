@@ -211,7 +211,8 @@ killed() {
 		(sleep "$n" && pkill -KILL -f "$pattern") &
 		to "$far"
 		wait $!
-		until_true quiet || bad=$(pgrep -af "$ours" | tee -a "$tmp/bad")
+		until_true quiet || bad=$(ps -o pid,ppid,stat,wchan:20,args \
+		    -p "$(pgrep -d, -f "$ours")" | tee -a "$tmp/bad")
 		judged "killed after $n s" || bad=1
 	done
 	[ -z "$bad" ]
