@@ -200,7 +200,7 @@ cut_at "${places[@]}"
 ok $? "cut at ${#places[@]} places" || diag <"$tmp/bad"
 
 # killed PATTERN SECONDS ...: kill the processes that match, SECONDS after each
-# move began
+# move began; with which=-o only the oldest of them
 killed() {
 	local n bad='' pattern=$1
 
@@ -208,7 +208,7 @@ killed() {
 	shift
 	for n; do
 		[ -n "$(here)" ] || begin
-		(sleep "$n" && pkill -KILL -f "$pattern") &
+		(sleep "$n" && pkill -KILL ${which:+"$which"} -f "$pattern") &
 		to "$far"
 		wait $!
 		until_true quiet || bad=$(ps -o pid,ppid,stat,wchan:20,args \
@@ -225,7 +225,8 @@ quiet() {
 	    ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
 }
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
-killed "^$BUILD/snapload --receive" "${times[@]}"
+# not its child, which makes criu lazy-pages end if snapload is killed
+which=-o killed "^$BUILD/snapload --receive" "${times[@]}"
 ok $? 'snapload is killed' || diag <"$tmp/bad"
 killed "^$BUILD/snap --to" "${times[@]}"
 ok $? 'snap is killed' || diag <"$tmp/bad"
