@@ -48,10 +48,10 @@ class_of(const struct vma *v)
 }
 
 /*
- * Estimate how many bytes the memory of process sp takes in a snapshot. Count
- * anonymous and swapped pages, file pages of shared mappings, and what is
- * resident beyond these. Count memory that is excluded from core dumps only if
- * dontdump is set. Return the estimate.
+ * Estimate how many bytes the memory of process sp takes in a snapshot: the
+ * anonymous and swapped pages and the file pages of shared mappings or, if that
+ * is more, all resident pages. Count memory that is excluded from core dumps
+ * only if dontdump is set. Return the estimate.
  */
 uint64_t
 space_takes(const struct space *sp, bool dontdump)

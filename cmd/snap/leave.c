@@ -190,14 +190,17 @@ leave_choose(struct live *l, const struct proc *p, uint64_t limit,
 }
 
 /*
- * Return true if the shared memory or file that v maps was counted for k
- * before. Otherwise count it.
+ * Return true if shared memory dev:ino is among the first n in k->shared. Add
+ * it to k->shared unless it is there.
  */
 static bool
-shared_seen(struct taking *k, uint64_t dev, uint64_t ino)
+shared_seen(struct taking *k, size_t n, uint64_t dev, uint64_t ino)
 {
-	if (SEEK(k->shared, k->nshared, x->dev == dev && x->ino == ino) != NULL)
-		return true;
+	const struct sharedfile *f;
+
+	f = SEEK(k->shared, k->nshared, x->dev == dev && x->ino == ino);
+	if (f != NULL)
+		return f < k->shared + n;
 	MUST_ROOM(k->shared, k->nshared);
 	k->shared[k->nshared++] = (struct sharedfile){ dev, ino };
 	return false;
@@ -205,26 +208,28 @@ shared_seen(struct taking *k, uint64_t dev, uint64_t ino)
 
 /*
  * Return the maximum number of bytes that process or embedded file p takes in
- * the snapshot. Shared memory takes none if it was counted before.
+ * the snapshot. Shared memory takes none if another process has it, and was
+ * counted before.
  */
 static uint64_t
 whole_takes(struct taking *k, const struct proc *p)
 {
 	const uint64_t text = image_kb(p->text) * KB;
+	const size_t known = k->nshared;
 	struct vmas l = { 0 };
 	uint64_t sum, *take;
 	size_t i;
 
 	if (p->embedded != NULL)
-		return shared_seen(k, p->embedded->dev, p->embedded->ino) ?
-		    0 : text + image_kb(p->mem) * KB;
+		return shared_seen(k, known, p->embedded->dev,
+		    p->embedded->ino) ? 0 : text + image_kb(p->mem) * KB;
 	if (proc_vmas(p, &l) == -1)
 		return text + image_kb(p->mem) * KB;
 	take = must(calloc(l.n + 1, sizeof *take));
 	takes_add(take, &l, p->mem);
 	for (sum = text, i = 0; i < l.n; i++)
 		if (!(l.v[i].flags & VMA_SHARED) ||
-		    !shared_seen(k, l.v[i].dev, l.v[i].ino))
+		    !shared_seen(k, known, l.v[i].dev, l.v[i].ino))
 			sum += take[i];
 	free(take);
 	vmas_free(&l);
@@ -232,10 +237,10 @@ whole_takes(struct taking *k, const struct proc *p)
 }
 
 /*
- * Return true if process, thread or embedded file p is to be left out, because
- * there is no room for it after what is written, or because memory of the
- * process that dumps core was left out. Keep that process, and leave an eighth
- * of the room for files.
+ * Return true if p, a process, thread or embedded file, must be left out. The
+ * process that dumps core is kept. Another process is left out if it does not
+ * fit in the room that is left, or if memory of that process was left out. An
+ * embedded file may also use an eighth more than the room.
  */
 bool
 leave_whole(struct taking *k, const struct proc *p)

@@ -70,8 +70,10 @@ room_choose(struct taking *t, const struct reserved *others)
 	t->room = store_room(t->c, t->l, t->charged, need, others, &disk);
 	most = (need + MARGIN) / 7 * 8;	/* see limit in snap_run() */
 	least = t->room / 2 / (more ? 1 : t->c->atonce);
-	if (t->room > (most > least ? most : least))
-		t->room = most > least ? most : least;
+	if (most < least)
+		most = least;
+	if (t->room > most)
+		t->room = most;
 	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
 	    disk - t->room;
 	return t->room >= room_least ? 0 :

@@ -338,7 +338,7 @@ tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
 	int rc;
 
 	now = now_ns();
-	/* after the last call, nothing reads what is left */
+	/* all is set in the last call: read everything */
 	rc = tracer_drain(t, all ? SIZE_MAX : MAX_HELD);
 	if (rc == 0)
 		rc = order_split(&t->order, all ? UINT64_MAX : now - HOLD_NS,

@@ -55,7 +55,7 @@ proc_serve(struct serving *s)
 			errno = EFBIG;
 			break;
 		}
-		most -= most == UINT64_MAX ? 0 : (size_t)n;
+		most -= (size_t)n;
 	}
 	close(fd);
 	return n == -1 ? -1 : 0;

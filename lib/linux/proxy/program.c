@@ -2,6 +2,7 @@
  * Run other programs in the proxy, and return lists of files as answers.
  */
 #include "calls.h"
+#include "clock.h"
 #include "proxy.h"
 
 #include <sys/mman.h>
@@ -19,9 +20,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum length of a program's output,
 
 /*
  * Execute the program argv[0] with the arguments argv. PATH is its only
- * environment variable. Of our descriptors, the program gets only two: its
- * standard input is the descriptor in, and its standard output is out. Unless
- * ns is -1, the program runs in that network namespace.
+ * environment variable. Descriptor in becomes its standard input, and out its
+ * standard output; it gets no other descriptor of ours. Unless ns is -1, the
+ * program runs in that network namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -46,18 +47,23 @@ program_become(const char *const argv[], int ns, int in, int out)
 
 /*
  * Append to b the output that can be read from fd, up to its end. Return false
- * if some output is missing, because there is too much or because the other end
- * of sock was closed.
+ * if some output is missing: there is too much, the other end of sock was
+ * closed, or ms milliseconds have passed. If ms is -1, there is no time limit.
  */
 static bool
-output_read(int fd, int sock, struct buf *b)
+output_read(int fd, int sock, int ms, struct buf *b)
 {
+	const uint64_t start = now_ms();
 	struct pollfd p[2] = { { fd, POLLIN, 0 }, { sock, 0, 0 } };
+	uint64_t passed;
 	char part[16384];
 	ssize_t n;
 
 	while (b->len < MAX_OUTPUT) {
-		if (poll(p, 2, -1) == -1)
+		passed = now_ms() - start;
+		if (ms != -1 && passed >= (uint64_t)ms)
+			return false;
+		if (poll(p, 2, ms == -1 ? -1 : ms - (int)passed) <= 0)
 			continue;
 		if (p[1].revents != 0)
 			return false;
@@ -92,11 +98,12 @@ input_file(const void *data, size_t len)
  * In the proxy, run the program argv, which ends with NULL. Its standard input
  * is a copy of *in, which has len bytes. It runs in network namespace ns,
  * unless that is -1. Append its output to *out. The program is killed when the
- * proxy dies or, unless sock is -1, when the other end of sock is closed.
- * Return its exit status, or -1 if it did not exit or output is missing.
+ * proxy dies, when the other end of sock is closed, or after ms milliseconds;
+ * sock and ms may be -1. Return its exit status, or -1 if it did not exit or
+ * output is missing.
  */
 int
-program_run(const char *const argv[], int ns, int sock, const void *in,
+program_run(const char *const argv[], int ns, int sock, int ms, const void *in,
     size_t len, struct buf *out)
 {
 	int fd, status, p[2];
@@ -113,7 +120,7 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 		program_become(argv, ns, fd, p[1]);
 	close(fd);
 	close(p[1]);
-	whole = pid != -1 && output_read(p[0], sock, out);
+	whole = pid != -1 && output_read(p[0], sock, ms, out);
 	close(p[0]);
 	if (pid == -1)
 		return -1;

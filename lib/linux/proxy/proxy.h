@@ -140,7 +140,7 @@ void		 serve_put(struct serving *s, const void *data, size_t n);
 uint8_t		*serve_room(struct serving *s, size_t min, size_t *room);
 
 /* program.c: run other programs in the proxy, and return lists of files */
-int		 program_run(const char *const argv[], int ns, int sock,
+int		 program_run(const char *const argv[], int ns, int sock, int ms,
 		    const void *in, size_t len, struct buf *out);
 int		 serve_files(struct serving *s, const struct filelist *l);
 int		 proxy_files(const struct proxy_key *k, proxy_fn fn,

@@ -183,7 +183,7 @@ tmpfs_archive(struct mntvisit *v, int sock)
 		snprintf(dir, sizeof dir, "/proc/%d/fd/%d", getpid(), t->dir);
 		snprintf(name, sizeof name, "mounts/tmpfs/%x:%x",
 		    major(t->dev), minor(t->dev));
-		rc = program_run(argv, -1, sock, NULL, 0, &b);
+		rc = program_run(argv, -1, sock, -1, NULL, 0, &b);
 		whole = rc == 0 || (rc == TAR_CHANGED && b.len > 0);
 		if (!whole && b.len < left)
 			filelist_text(&v->found, why, "tar(1) is not "

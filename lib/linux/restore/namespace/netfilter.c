@@ -22,7 +22,7 @@ program_record(struct filelist *rec, const char *name,
 {
 	struct buf b = { 0 };
 
-	if (program_run(argv, -1, -1, NULL, 0, &b) == 0 && b.len > 0) {
+	if (program_run(argv, -1, -1, -1, NULL, 0, &b) == 0 && b.len > 0) {
 		filelist_buf(rec, name, &b);
 		return true;
 	}

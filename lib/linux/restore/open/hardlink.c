@@ -106,8 +106,8 @@ dir_open(const struct search *k, const char *path, uint64_t mount)
 static char *
 find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 {
-	const char *argv[MAX_LEVELS + 16] = { "timeout", "-s", "KILL" };
-	char *level[MAX_LEVELS] = { NULL }, seconds[32], number[32], *dir;
+	const char *argv[MAX_LEVELS + 16] = { "find" };
+	char *level[MAX_LEVELS] = { NULL }, number[32], *dir;
 	const uint64_t now = now_ms();
 	uint64_t ms;
 	size_t i, n, nlevel;
@@ -118,12 +118,8 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 	if (now >= k->until || (dir = strdup(path)) == NULL)
 		return NULL;
 	ms = (k->until - now) / EACH_PART + 1;
-	snprintf(seconds, sizeof seconds, "%ju.%03ju", (uintmax_t)ms / 1000,
-	    (uintmax_t)ms % 1000);
 	snprintf(number, sizeof number, "%ju", (uintmax_t)ino);
-	n = 3;
-	argv[n++] = seconds;
-	argv[n++] = "find";
+	n = 1;
 	for (nlevel = 0; nlevel < MAX_LEVELS &&
 	    (cut = strrchr(dir, '/')) != NULL;) {
 		*cut = '\0';
@@ -146,7 +142,8 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 	argv[n++] = number;
 	argv[n++] = "-print";
 	argv[n++] = "-quit";
-	if (nlevel > 0 && program_run(argv, -1, -1, NULL, 0, &b) != 0 &&
+	if (nlevel > 0 && program_run(argv, -1, -1, (int)ms, NULL, 0, &b) !=
+	    0 &&
 	    access("/usr/bin/find", X_OK) == -1 &&
 	    access("/bin/find", X_OK) == -1)
 		live_warn(k->live, "cannot search for another name of %s: "

@@ -29,9 +29,7 @@ struct keptset {			/* the connections of a network
 				   yet locked */
 };
 
-/* the words that run a program with a time limit, and their number */
-#define UNDO_LIMIT	"timeout", "-s", "KILL", "10"
-#define UNDO_WORDS	4
+enum { UNDO_MS = 10000 };	/* limit for unlocking when we end */
 
 static struct {
 	struct keptset	*v;	/* owned */
@@ -58,15 +56,13 @@ kept_get(uint64_t ns)
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
  * Kill a running script when the other end of sock is closed or, if sock is -1,
- * after 10 seconds by timeout(1). Return true if all scripts succeeded.
+ * after UNDO_MS milliseconds. Return true if all scripts succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
 {
-	static const char *const nft[] = { UNDO_LIMIT, "nft", "-f", "-",
-	    NULL };
-	const char *xt[] = { UNDO_LIMIT, NULL, "-w", "--noflush", NULL };
-	const size_t first = sock != -1 ? UNDO_WORDS : 0;
+	static const char *const nft[] = { "nft", "-f", "-", NULL };
+	const char *xt[] = { NULL, "-w", "--noflush", NULL };
 	const struct tcplock *l;
 	struct buf out = { 0 };
 	bool all;
@@ -74,10 +70,10 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 
 	for (all = true, i = 0; i < TCPLOCKS; i++) {
 		l = &k->lock[i];
-		xt[UNDO_WORDS] = l->program;
+		xt[0] = l->program;
 		if (l->program != NULL)
-			all &= program_run((strcmp(l->program, "nft") == 0 ?
-			    nft : xt) + first, k->fd, sock,
+			all &= program_run(strcmp(l->program, "nft") == 0 ?
+			    nft : xt, k->fd, sock, sock == -1 ? UNDO_MS : -1,
 			    l->script[kind].data, l->script[kind].len,
 			    &out) == 0;
 	}
