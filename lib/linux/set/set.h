@@ -47,6 +47,8 @@ struct lthread {
 					   "hold" is HOLD_FOREIGN */
 	char		 state;		/* state letter of proc_pid_stat(5)
 					   before we stopped it */
+	bool		 caught; /* an attempt to seize the thread timed out,
+				    and has stopped it all the same */
 	struct filelist	 seen;	/* owned; files for "rec" that were read before
 				   the thread was stopped, or with ptrace(2) */
 	struct seencall	 seencall;	/* system call that the thread was in

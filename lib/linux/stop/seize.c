@@ -181,7 +181,8 @@ thread_outwait(struct lproc *p, struct lthread *t)
  * before we inject another: if we were killed during the injected call, an
  * unknown call would fail with EINTR (frame_regs() in linux/machine/). The
  * caller must not have seized t yet: a signal sent to a traced thread may wake
- * another one (see threads.c).
+ * another one (see threads.c). If an attempt to seize t has stopped it all the
+ * same, do nothing: t would appear to be in a tracing stop.
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
@@ -190,6 +191,8 @@ thread_relook(struct lproc *p, struct lthread *t)
 	const int64_t *nr = &t->seencall.nr;
 	int i;
 
+	if (t->caught)
+		return;
 	if (seen_state(t) == 't')
 		thread_outwait(p, t);
 	for (i = 0; i < TRIES && (*nr == -1 || *nr == SYS_restart_syscall);
@@ -221,10 +224,11 @@ thread_haschild(pid_t pid, pid_t tid)
 }
 
 /*
- * Set the state and the rank of thread t of process p, before t is seized. Fail
- * if the stat of t cannot be read, or if p is dumping core: interrupting it
- * would cut the core short (dump_interrupted of fs/coredump.c). Return 0, or -1
- * with errstr set.
+ * Set the state and the rank of thread t of process p, before t is seized. Keep
+ * the state if an earlier attempt to seize t has stopped it (attach.c). Fail if
+ * the stat of t cannot be read, or if p is dumping core: interrupting it would
+ * cut the core short (dump_interrupted of fs/coredump.c). Return 0, or -1 with
+ * errstr set.
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -235,7 +239,10 @@ thread_judge(const struct lproc *p, struct lthread *t)
 
 	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid);
 	last = proc_readstat(p->pid, t->tid, &st);
-	t->state = st.state;
+	t->caught = st.state == 't' &&
+	    proc_status(p->pid, t->tid, "TracerPid") == gettid();
+	if (!t->caught)
+		t->state = st.state;
 	if (last == -1 && errno != ESRCH && errno != ENOENT)
 		return errstr_sys("/proc/%d/task/%d/stat", p->pid, t->tid);
 	if (t->state == '\0') {
