@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""fanotify.py LOG [ask|all|gone]: watch LOG.dir, a mount, and LOG.file, and
+"""fanotify.py LOG [answer|ask|all|gone]: watch LOG.dir, a mount, and LOG.file, and
 count in the log while the marks are the same.  Once LOG.talk exists, change
-both and log the events.  ask: with permission events; all: watch a whole file
+both and log the events.  answer: decide whether a mapped file may be opened and read, and allow it; ask:
+with permission events; all: watch a whole file
 system; gone: the file is open, and its name deleted.  Exits 2 without
 fanotify.
 """
 import ctypes
+import mmap
 import os
 import struct
 import sys
+import threading
 import time
 
 ADD, MOUNT, IGNORED, SURVIVES, ALL = 1, 0x10, 0x20, 0x40, 0x100
-CLOSE_WRITE, MODIFY, OPEN_PERM = 8, 2, 0x10000
+CLOSE_WRITE, MODIFY, OPEN_PERM, ACCESS_PERM = 8, 2, 0x10000, 0x20000
+ALLOW = 1
 CONTENT, NONBLOCK = 4, 2
 AT_FDCWD = -100
 libc = ctypes.CDLL(None)
@@ -37,13 +41,30 @@ def mark(flags, mask, path):
         sys.exit(2)
 
 
+def answer():
+    while True:
+        of = struct.unpack('IBBHQii', os.read(fd, 24))[5]
+        os.write(fd, struct.pack('iI', of, ALLOW))
+        os.close(of)
+
+
 file = os.open(base + 'file', os.O_CREAT | os.O_RDWR)
+if what == 'answer':
+    os.write(file, b'x' * 8192)
+    mapped = mmap.mmap(file, 8192)
 if what != 'gone':
     os.close(file)
-fd = libc.fanotify_init(NONBLOCK | (CONTENT if what == 'ask' else 0),
-                        os.O_RDONLY)
+fd = libc.fanotify_init({'ask': NONBLOCK | CONTENT,
+                         'answer': CONTENT}.get(what, NONBLOCK), os.O_RDONLY)
 if fd == -1:
     sys.exit(2)
+if what == 'answer':
+    mark(0, OPEN_PERM | ACCESS_PERM, base + 'file')
+    threading.Thread(target=answer, daemon=True).start()
+    while True:
+        mapped[0] = mapped[0] ^ 1
+        log.write('fanotify\n')
+        time.sleep(.01)
 mark(0, MODIFY | (OPEN_PERM if what == 'ask' else 0), base + 'file')
 mark(MOUNT, CLOSE_WRITE, base + 'dir')
 mark(MOUNT | IGNORED | SURVIVES, MODIFY, base + 'dir')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A fanotify group has its marks after a restore.  A group with permission
-# events, or one that watches a whole file system, is refused.
+# events, or one that watches a whole file system, is refused.  While a process
+# that decides whether files may be opened is stopped, snap opens none.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -48,4 +49,17 @@ done <<'EOL'
 ask a fanotify group with permission events
 all it watches a whole file system
 EOL
-finish 12
+
+mounted
+start "$here/fanotify.py" answer
+for how in -s -r -l; do
+	timeout -s KILL 60 "$BUILD/snap" $how -t 1 -o "$tmp/snap" "$pid" \
+	    2>"$tmp/err"
+	is "$(($? > 1)) $("$BUILD/snapls" -no THREADS "$tmp/snap" | tr -d ' ')" \
+	    '0 2' "snap $how: a process that decides on files"
+	rm -f "$tmp/snap"
+	until_true longer $(($(lines) + 5))
+done
+end
+umount "$log.dir"
+finish 15

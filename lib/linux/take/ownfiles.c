@@ -4,11 +4,14 @@
  * once.
  */
 #include "bisect.h"
+#include "linux/file/file.h"
 #include "linux/restore/open/open.h"
 #include "state/state.h"
 #include "taking.h"
 #include "vec.h"
 #include "worker.h"
+
+#include <sys/fanotify.h>
 
 #include <fcntl.h>
 
@@ -107,14 +110,47 @@ peek_work(void *arg)
 }
 
 /*
+ * Return true if process p has a fanotify group that decides whether files may
+ * be opened (fanotify_init(2)).
+ */
+static bool
+is_judge(const struct lproc *p)
+{
+	enum { CLASS = FAN_CLASS_CONTENT | FAN_CLASS_PRE_CONTENT };
+	const struct openfile *f;
+	const struct file *info;
+	struct scan t, line;
+	uint64_t flags;
+	char name[32];
+
+	for (f = p->task.open; f < p->task.open + p->task.nopen; f++) {
+		if (strcmp(f->path, "anon_inode:[fanotify]") != 0)
+			continue;
+		snprintf(name, sizeof name, "fdinfo/%d", f->fd);
+		if ((info = filelist_find(&p->fds, name)) == NULL)
+			continue;
+		t = scan_begin(info->data, info->len);
+		if (scan_key(&t, "fanotify flags:", &line) &&
+		    scan_number(&line, 16, &flags) && flags & CLASS)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Read the parts of the records of all processes of set l that their clones do
- * not have. Use up to four threads.
+ * not have. Use up to four threads. Then set how files may be opened.
  */
 void
 procs_peek(struct live *l)
 {
 	enum { WORKERS = 4 };
+	struct lproc *p;
 	struct turns t;
 
 	workers_run(turns_begin(l, &t, WORKERS), peek_work, &t);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (is_judge(p))
+			break;
+	localfs_forget(p != NULL);
 }

@@ -4,6 +4,7 @@
  * IDs in mountinfo.
  */
 #include "calls.h"
+#include "linux/file/file.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -39,7 +40,7 @@ mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 
 	if (mounts == NULL || !mountinfo_find(mounts->data, mounts->len, mount,
 	    &info) || !point_reach(t, &info, path) ||
-	    (fd = watch_open(t, path, O_PATH)) == -1)
+	    (fd = file_walk(t->proc, path)) == -1)
 		return false;
 	found = call_filemount(fd, "", &m) == 0 && m.mount != -1 &&
 	    (uint64_t)m.mount == mount;

@@ -41,7 +41,6 @@ struct watched {		/* a watched file */
 
 void		 inotify_record(struct filerec *);
 bool		 watch_number(struct scan *, const char *, uint64_t *);
-int		 watch_open(const struct filerec *, const char *, int);
 bool		 point_reach(const struct filerec *t, const struct mountinfo *m,
 		    char path[PATH_MAX]);
 bool		 watched_device(struct scan *, struct watched *);

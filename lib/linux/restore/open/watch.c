@@ -4,14 +4,14 @@
  * (proc_pid_fdinfo(5)), which mean nothing on another machine. A path can be
  * found while the kernel has it cached.
  */
+#include "calls.h"
 #include "io/io.h"
 #include "linux/file/file.h"
+#include "linux/proxy/proxy.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
-
-#include <linux/openat2.h>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -77,23 +77,6 @@ watched_handle(struct scan *t, struct watched *w)
 }
 
 /*
- * Open path as the process of t sees it, with these flags of open(2). Return a
- * descriptor, or -1.
- */
-int
-watch_open(const struct filerec *t, const char *path, int flags)
-{
-	int fd, root;
-
-	if ((root = proc_open(t->proc->mmtid, 0, "root", O_PATH)) == -1)
-		return -1;
-	fd = beneath_resolve(root, path, flags | O_CLOEXEC,
-	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	close(root);
-	return fd;
-}
-
-/*
  * Set path to the mount point of m, as the process of t sees it. Return false
  * if the process cannot reach it without asking a file server.
  */
@@ -111,6 +94,33 @@ point_reach(const struct filerec *t, const struct mountinfo *m,
 }
 
 /*
+ * Open the directory s->fd, an O_PATH descriptor, for the question of
+ * dir_reopen(). This runs in the proxy.
+ */
+static int
+dir_serve(struct serving *s)
+{
+	s->out = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return s->out == -1 ? -1 : 0;
+}
+
+/*
+ * Open the directory that the O_PATH descriptor at refers to. Return a
+ * descriptor for open_by_handle_at(2), or -1.
+ */
+static int
+dir_reopen(int at)
+{
+	const struct proxy_key k = { KEY_WALK, 0, "a mount point", 0 };
+	int fd = -1;
+
+	if (!localfs_isjudged())
+		return openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return proxy_call(&k, dir_serve, NULL, 0, at, NULL, 0, &fd) == -1 ?
+	    -1 : fd;
+}
+
+/*
  * Open the mount point of the local file system with device dev, as the process
  * of t sees it. Return a descriptor, or -1.
  */
@@ -118,11 +128,11 @@ static int
 mount_open(const struct filerec *t, uint64_t dev)
 {
 	const struct bytes *mounts = t->proc->mounts;
+	struct filemount at;
 	struct mountinfo m;
 	char point[PATH_MAX];
-	struct stat st;
 	struct scan text;
-	int fd;
+	int fd, path;
 
 	if (mounts == NULL)
 		return -1;
@@ -130,10 +140,13 @@ mount_open(const struct filerec *t, uint64_t dev)
 	while (mountinfo_next(&text, &m)) {
 		if (m.dev != dev || !point_reach(t, &m, point))
 			continue;
-		fd = watch_open(t, point, O_RDONLY | O_DIRECTORY);
-		if (fd != -1 && fstat(fd, &st) == 0 && st.st_dev == dev)
+		path = file_walk(t->proc, point);
+		/* another file system may be mounted there now */
+		fd = path != -1 && call_filemount(path, "", &at) == 0 &&
+		    at.dev == dev ? dir_reopen(path) : -1;
+		fd_drop(path);
+		if (fd != -1)
 			return fd;
-		fd_drop(fd);
 	}
 	return -1;
 }
@@ -145,16 +158,16 @@ mount_open(const struct filerec *t, uint64_t dev)
 static bool
 path_leads(const struct filerec *t, const struct watched *w, const char *path)
 {
-	struct statx sx;
+	struct filemount m;
 	bool leads;
 	int fd;
 
 	if (*path != '/' || strchr(path, '\n') != NULL ||
 	    !localfs_haspath(t->proc->mounts, path) ||
-	    (fd = watch_open(t, path, O_PATH)) == -1)
+	    (fd = file_walk(t->proc, path)) == -1)
 		return false;
-	leads = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-	    &sx) == 0 && sx.stx_ino == w->ino && statx_dev(&sx) == w->dev;
+	leads = call_filemount(fd, "", &m) == 0 && m.ino == w->ino &&
+	    m.dev == w->dev;
 	close(fd);
 	return leads;
 }
@@ -174,7 +187,7 @@ dir_isleft(const struct filerec *t, const char *path)
 	snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(path, '/') - path + 1),
 	    path);
 	if (!localfs_haspath(t->proc->mounts, dir) ||
-	    (fd = watch_open(t, dir, O_PATH | O_DIRECTORY)) == -1)
+	    (fd = file_walk(t->proc, dir)) == -1)
 		return false;
 	close(fd);
 	return true;
