@@ -173,7 +173,7 @@ take() {
 	# snap exits 1 for a zombie, which has less to record
 	! grep -q 'is a zombie' "$tmp/snap.err" ||
 	    status[0]=$((status[0] - 1))
-	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|: needs criu ' \
+	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|: needs criu |(it is not an init)' \
 	    "$tmp/snap.err" "$tmp/try")" "0 0 " "snap $* | snapload"
 }
 
@@ -314,6 +314,7 @@ end() {
 	until_true gone_session "$pid"
 }
 
+# all threads have ended as well: criu needs their IDs
 gone_session() {
-	! pgrep -s "$1" -r R,S,D,T >/dev/null
+	! ps -L -s "$1" -o stat= | grep -qv '^Z'
 }

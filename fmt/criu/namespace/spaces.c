@@ -91,11 +91,30 @@ mounts_check(struct criumake *m)
 }
 
 /*
+ * The root process is not an init. Record a note if its mount or network
+ * namespace differed from snap's: criu creates no such namespace for it.
+ */
+static int
+outside_note(struct criumake *m)
+{
+	static const char *const kind[] = { "mnt", "net" };
+	size_t i;
+
+	for (i = 0; i < sizeof kind / sizeof *kind; i++)
+		if (maketask_isapart(m->root, kind[i]) &&
+		    make_note(m, m->root, NULL, "it is restored in criu's %s "
+		    "namespace, not one of its own (it is not an init)",
+		    kind[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
  * Record a reason for each namespace of the root process that differs from
  * snap's and that criu cannot create. The process would be restored in criu's
- * namespace, where it would find different files and objects. Record no reason
- * if the process is not an init (the first process of a pid namespace): the
- * user can create namespaces and start criu in them.
+ * namespace, where it would find different files and objects. Record only a
+ * note if the process is not an init (the first process of a pid namespace):
+ * the user can create namespaces and start criu in them.
  */
 static int
 root_check(struct criumake *m)
@@ -104,7 +123,9 @@ root_check(struct criumake *m)
 	bool made;
 	int rc;
 
-	if (!maketask_isinit(m->root) || !is_nested(m))
+	if (!maketask_isinit(m->root))
+		return outside_note(m);
+	if (!is_nested(m))
 		return 0;
 	text = maketask_text(m->root, "namespaces");
 	if (text == NULL)

@@ -3,7 +3,12 @@
  */
 #include "sockets.h"
 
+#include <sys/ioctl.h>
 #include <sys/time.h>
+
+#include <linux/sockios.h>
+
+#include <unistd.h>
 
 /*
  * Read an option of the socket open as fd; level and name are its numbers in
@@ -43,6 +48,26 @@ option_time(const struct filerec *t, int name)
 }
 
 /*
+ * Set the reason in t if socket t belongs to another network namespace than its
+ * process. It would be restored in that of the process. Set no reason if the
+ * kernel does not tell the namespace.
+ */
+static void
+namespace_check(struct filerec *t)
+{
+	struct stat st;
+	int ns;
+
+	if ((ns = ioctl(t->dup, SIOCGSKNS)) == -1)
+		return;
+	if (fstat(ns, &st) == 0 &&
+	    st.st_ino != ns_number(t->proc->mmtid, "net"))
+		tell_why(t, "it belongs to another network namespace than its "
+		    "process");
+	close(ns);
+}
+
+/*
  * Append to the record of t the options that sockets of all families have
  * (socket(7)).
  */
@@ -51,6 +76,7 @@ sockopt_record(struct filerec *t)
 {
 	intmax_t snd, rcv;
 
+	namespace_check(t);
 	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
 	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
 	    (option(t, SO_PASSSEC) != 0) << 1);
