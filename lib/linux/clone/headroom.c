@@ -21,6 +21,11 @@
  * getrlimit(2)). Clones take at most a quarter of what is left of it, since the
  * process may want to fork while its clone exists.
  *
+ * If vm.overcommit_memory is 2 (proc_sys_vm(5)), the kernel counts the private
+ * writable memory of a clone as it does that of the process, written or not.
+ * Where no room is left, the next malloc(3) of any process fails. So there must
+ * be room for twice what the clone takes.
+ *
  * The user may set a limit as well (struct liveopts): for all that clones take,
  * and for copies of shared memory.
  *
@@ -54,6 +59,7 @@ struct room {			/* a limit that several processes share */
 struct headroom {
 	struct bytes	 mounts; /* contents of our file "mountinfo" */
 	struct room	 snapshot; /* memory limit given to snap */
+	struct room	 commit; /* memory that the kernel may promise */
 	uint64_t	 tasks;	/* number of processes and threads of all
 				   users; 0: not read yet */
 	uint64_t	 clones; /* number of clones that count against the
@@ -265,6 +271,26 @@ user_take(struct claim *c)
 }
 
 /*
+ * Set r to the memory that the kernel may promise to processes, and to what it
+ * has promised: CommitLimit and Committed_AS of proc_meminfo(5). There is no
+ * limit unless vm.overcommit_memory is 2.
+ */
+static void
+commit_read(struct room *r)
+{
+	struct buf b = { 0 };
+
+	*r = (struct room){ CGROUP_MEMORY, "vm.overcommit_memory", UINT64_MAX,
+	    0, 0 };
+	if (proc_setting("/proc/sys/vm/overcommit_memory", 0) == 2 &&
+	    full_readfile(AT_FDCWD, "/proc/meminfo", &b) == 0) {
+		r->limit = status_first(b.data, b.len, "CommitLimit", 10) * KB;
+		r->used = status_first(b.data, b.len, "Committed_AS", 10) * KB;
+	}
+	buf_free(&b);
+}
+
+/*
  * Return the headroom of set l: the limits on clones, and the amounts reserved
  * for clones. The first call creates it. Copies of shared memory count against
  * the memory that the user allows. Return NULL with errstr set if memory runs
@@ -279,6 +305,7 @@ headroom_get(struct live *l)
 		return h;
 	h->snapshot = (struct room){ CGROUP_MEMORY, "the snapshot",
 	    l->opts.memory == 0 ? UINT64_MAX : l->opts.memory, l->shmem, 0 };
+	commit_read(&h->commit);
 	if (proc_read(getpid(), 0, "mountinfo", &h->mounts) == 0 &&
 	    pool_own(&l->pool, h->mounts.data) == NULL)
 		return NULL;
@@ -296,7 +323,8 @@ headroom_get(struct live *l)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct claim c = { .live = l, .rec = &TAILQ_FIRST(&p->threads)->rec };
+	struct claim c = { .live = l, .rec = &TAILQ_FIRST(&p->threads)->rec },
+	    commit = c;
 	struct scan mounts, own;
 	struct headroom *h;
 	enum cgkind kind;
@@ -311,6 +339,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	   only while little memory changes */
 	if (l->opts.before != NULL)
 		c.bytes *= 2;
+	commit.bytes = 2 * KB * (record_number(c.rec, "VmData") +
+	    record_number(c.rec, "VmStk"));
 	own = record_text(c.rec, "cgroup");
 	mounts = scan_begin(h->mounts.data, h->mounts.len);
 	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)
@@ -320,8 +350,9 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	    "kilobytes", c.least->name, (uintmax_t)c.least->limit / KB);
 	if (c.least != NULL && p->limit == NULL)
 		return -1;
-	return rc == 0 && (rc = user_take(&c)) == 0 ?
-	    room_take(&h->snapshot, &c) : rc;
+	return rc == -1 || user_take(&c) == -1 ||
+	    room_take(&h->commit, &commit) == -1 ? -1 :
+	    room_take(&h->snapshot, &c);
 }
 
 /*
