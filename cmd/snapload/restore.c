@@ -9,6 +9,7 @@
 
 #include "common/common.h"
 
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 enum {
+	START_MS = 60000,	/* time limit for criu lazy-pages to start */
 	GO_MS = 8000,		/* time limit for the permission to resume */
 	END_MS = 60000		/* time limit for criu to end when it must */
 };
@@ -68,16 +70,35 @@ criu_exec(struct receiving *r, const char *command)
 }
 
 /*
- * In a new child process, wait until this process ends, and then connect to
- * criu lazy-pages. If criu restore has not connected to it, criu lazy-pages
- * would wait forever; instead it finds that the connection ends. Otherwise it
- * accepts no other connection. Return 0, or -1 with errstr set.
+ * Connect to criu lazy-pages in the current directory, and end the connection.
+ * Wait up to START_MS until criu lazy-pages has created its socket.
+ */
+static void
+lazy_connect(void)
+{
+	const struct sockaddr_un a = { .sun_family = AF_UNIX,
+	    .sun_path = "lazy-pages.socket" };
+	const uint64_t start = boot_ms();
+
+	while (connect(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    (const struct sockaddr *)&a, sizeof a) == -1 && errno == ENOENT &&
+	    boot_ms() - start < START_MS) {
+		closefrom(STDERR_FILENO + 1);
+		(void)poll(NULL, 0, 100);
+	}
+}
+
+/*
+ * Before criu lazy-pages is started, start a child process that waits until
+ * this process ends, and then connects to criu lazy-pages. If criu restore has
+ * not connected to it, criu lazy-pages would wait forever; instead it finds
+ * that the connection ends. Otherwise it accepts no other connection. The child
+ * has a name of its own, so that "killall snapload" does not end it. Return 0,
+ * or -1 with errstr set.
  */
 static int
 lazy_watch(struct receiving *r)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX,
-	    .sun_path = "lazy-pages.socket" };
 	int end[2];
 	pid_t pid;
 	char c;
@@ -91,6 +112,7 @@ lazy_watch(struct receiving *r)
 		return 0;
 	}
 	ending_ignore();
+	(void)prctl(PR_SET_NAME, "lazy-watch");
 	/* close the connection and the pipes: their other ends wait for that */
 	(void)dup2(end[0], STDIN_FILENO);
 	(void)dup2(r->null, STDOUT_FILENO);
@@ -99,9 +121,28 @@ lazy_watch(struct receiving *r)
 	while (read(STDIN_FILENO, &c, 1) == -1 && errno == EINTR)
 		continue;
 	if (chdir(r->dir) == 0)
-		(void)connect(socket(AF_UNIX, SOCK_STREAM, 0),
-		    (const struct sockaddr *)&a, sizeof a);
+		lazy_connect();
 	_exit(0);
+}
+
+/*
+ * Wait until criu lazy-pages writes a byte to the pipe ready: criu restore can
+ * then connect to it. Return 0, or -1 with errstr set if criu lazy-pages ends
+ * or takes longer than START_MS, or if the connection ends.
+ */
+static int
+ready_await(int ready)
+{
+	struct pollfd p[2] = { { .fd = ready, .events = POLLIN },
+	    { .fd = STDIN_FILENO, .events = POLLIN } };
+	char c;
+
+	if (poll(p, 2, START_MS) == 0)
+		return errstr_set("criu lazy-pages does not start");
+	if (p[0].revents != 0)
+		return read(ready, &c, 1) == 1 ? 0 :
+		    errstr_set("criu lazy-pages failed");
+	return errstr_set("the connection ended");
 }
 
 /*
@@ -111,9 +152,11 @@ static int
 lazy_start(struct receiving *r)
 {
 	struct buf b = { 0 };
-	char c, *command;
+	char *command;
 	int ready[2], rc;
 
+	if (lazy_watch(r) == -1)
+		return -1;
 	if (pipe2(ready, O_CLOEXEC) == -1)
 		return errstr_sys("criu");
 	buf_puts(&b, "exec criu lazy-pages -D ");
@@ -130,10 +173,10 @@ lazy_start(struct receiving *r)
 	}
 	close(ready[1]);
 	free(command);
-	if (rc == 0 && read(ready[0], &c, 1) != 1)
-		rc = errstr_set("criu lazy-pages failed");
+	if (rc == 0)
+		rc = ready_await(ready[0]);
 	close(ready[0]);
-	return rc == 0 ? lazy_watch(r) : rc;
+	return rc;
 }
 
 /*

@@ -123,6 +123,13 @@ is "${PIPESTATUS[0]} $(cut -c1-35 "$tmp/out")" \
     '1 undone far side: standard input: ex' \
     '--receive without snap fails'
 
+# quiet: no process of the move runs, and all clones have ended.  A clone stays
+# a zombie if the guard, whose command line is that of snap, was killed as well.
+ours="criu (restore|lazy-pages)|^$BUILD/snapload --receive"
+quiet() {
+	! pgrep -f "$ours" >/dev/null &&
+	    ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
+}
 # settled: either exactly one process counts; or the counter is stopped here,
 # and snap printed how to resume it.  Print what is wrong; set $how.
 settled() {
@@ -134,9 +141,11 @@ settled() {
 		[ "$ended" -gt 128 ] ||
 		    grep -q "resume them here: kill -CONT $first" "$tmp/err" || echo 'no message'
 		[ "$ended" -ne 0 ] || echo 'exit 0'
-		# killing criu may leave processes there that do not run
+		# killing criu may leave processes there that do not run: they
+		# wait in a futex
 		n=$(lines)
-		sleep 0.3
+		until_true quiet
+		until_true runs_or_waits "$n" "$(there | head -n 1)"
 		if [ "$(lines)" -gt "$n" ]; then
 			kill -KILL "$now"
 		else
@@ -156,6 +165,11 @@ settled() {
 	fi
 	until_true longer "$(($(lines) + 2))" || echo 'stands still'
 	awk '$2 != NR || $3 != 0 { exit 1 }' "$log" || echo 'lost count'
+}
+# runs_or_waits N PID: the log has more than N lines, or PID will write none
+runs_or_waits() {
+	longer "$1" || [ -z "$2" ] || ! [ -d "/proc/$2" ] ||
+	    grep -q futex "/proc/$2/wchan"
 }
 # judged WHAT: check that the move is settled; if not, write why to $tmp/bad and
 # begin a new counter
@@ -217,13 +231,6 @@ killed() {
 	done
 	[ -z "$bad" ]
 }
-# quiet: no process of the move runs, and all clones have ended.  A clone stays
-# a zombie if the guard, whose command line is that of snap, was killed as well.
-ours="criu (restore|lazy-pages)|^$BUILD/snapload --receive"
-quiet() {
-	! pgrep -f "$ours" >/dev/null &&
-	    ! pgrep -r D,R,S,T,t -P "$first" >/dev/null
-}
 times=(0.01 0.05 0.1 0.15 0.2 0.25 0.3 0.4)
 # not its child, which makes criu lazy-pages end if snapload is killed
 which=-o killed "^$BUILD/snapload --receive" "${times[@]}"
@@ -251,6 +258,35 @@ END
 	judged 'killed before criu restore'
 	ok $? 'killed before criu restore: settled' || diag <"$tmp/bad"
 
+	# the same before criu lazy-pages has created its socket
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+[ "\$1" != lazy-pages ] || { kill -KILL \$PPID; sleep 0.3; }
+exec $criu "\$@"
+END
+	begin
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	until_true quiet
+	ok $? 'snapload is killed before criu lazy-pages: nothing runs there'
+	judged 'killed before criu lazy-pages'
+	ok $? 'killed before criu lazy-pages: settled' || diag <"$tmp/bad"
+
+	# criu lazy-pages does not start, and snap is killed
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+[ "\$1" != lazy-pages ] || { >$tmp/lazily; sleep 1000; }
+exec $criu "\$@"
+END
+	begin
+	(until_true test -e "$tmp/lazily"
+	pkill -KILL -f "^$BUILD/snap --to") &
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	wait $!
+	until_true quiet
+	ok $? 'criu lazy-pages hangs: nothing runs there'
+	judged 'criu lazy-pages hangs'
+	ok $? 'criu lazy-pages hangs: settled' || diag <"$tmp/bad"
+
 	# all memory arrives, but criu lazy-pages fails
 	cat >"$tmp/bin/criu" <<END
 #!/bin/sh
@@ -265,8 +301,8 @@ lazy-pages failed; the processes have run for a moment and are killed" \
 	is "$(ps -o stat= -p "$first" | cut -c1) $(grep -c 'stay stopped here' \
 	    "$tmp/err")" 'T 1' 'criu lazy-pages fails: stopped here'
 else
-	skip 'criu lazy-pages' 'no userfaultfd(2)' 5
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 9
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 50
+finish 54
