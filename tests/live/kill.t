@@ -28,12 +28,18 @@ trap leave EXIT
 # two: a restorable process with three threads, and a child that has three
 cat >"$tmp/two.py" <<'EOF'
 import os, sys, threading
+done, tell = os.pipe()
 child = os.fork()
 for i in range(2):
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 kept = {i: str(i) * 50 for i in range(20000)}
+os.close(done if child == 0 else tell)
 if child:
+    os.read(done, 1)
     os.write(1, b"%d\n" % child)
+    os.close(done)
+else:
+    os.close(tell)
 threading.Event().wait()
 EOF
 two() {
