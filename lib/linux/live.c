@@ -65,7 +65,7 @@ live_free(struct live *l)
 	live_forget(l);
 	free(l);
 	proxy_end();
-	localfs_forget(false);
+	localfs_forget();
 }
 
 /*

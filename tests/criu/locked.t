@@ -71,7 +71,7 @@ is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err") $(
 served "${client[one]}" 'after no answer of nft'
 # nft locks the connections, and does not end: snap unlocks them
 for f in "${nft[@]}"; do
-	[ ! -e "$f" ] || umount "$f"
+	[ ! -e "$f" ] || umount -l "$f"
 done
 cp "$(command -v nft)" "$tmp/nft"
 printf '#!/bin/sh\n%s "$@" && echo >>%s\nexec /bin/sleep 1000\n' "$tmp/nft" \
@@ -79,7 +79,8 @@ printf '#!/bin/sh\n%s "$@" && echo >>%s\nexec /bin/sleep 1000\n' "$tmp/nft" \
 for f in "${nft[@]}"; do
 	[ ! -e "$f" ] || mount --bind "$tmp/sleeps" "$f"
 done
-timeout 60 "$BUILD/snap" -k -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+timeout 60 "$BUILD/snap" -k -t $((TIMEFACTOR * $(busy))) "${server[one]}" \
+    2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'nothing written, no process killed' "$tmp/err")" "1 1" \
     'nft locks and does not end: no process killed' || diag <"$tmp/err"
 unlocked() {
@@ -87,7 +88,7 @@ unlocked() {
 }
 until_true unlocked
 for f in "${nft[@]}"; do
-	[ ! -e "$f" ] || umount "$f"
+	[ ! -e "$f" ] || umount -l "$f"
 done
 is "$(tables one)" 'table inet other' \
     'nft locks and does not end: unlocked'
@@ -133,7 +134,7 @@ else
 	is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err")" \
 	    "1 1" 'a stopped process holds xtables.lock: no process killed' ||
 	    diag <"$tmp/err"
-	umount "$restore"
+	umount -l "$restore"
 	pkill -P $holder
 	served "${client[one]}" 'after the lock was held'
 fi

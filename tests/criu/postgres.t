@@ -87,7 +87,7 @@ before=$(segments)
 is "$(wc -l <<<"$before")" 1 'it has a shared memory segment'
 were=$(family)
 timeout 60 "$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
-is "$? $(sed '/: needs criu /d; s/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: TCP connections \
+is "$? $(apart_from_criu | sed 's/CRIU-[0-9a-f]*/NAME/')" "0 snap: TCP connections \
 stay locked until they are restored on this machine or \"nft delete table inet \
 NAME\" is run" 'moved'
 until_true all_gone

@@ -30,7 +30,11 @@ begin() {
 	until_true longer 80
 }
 
+all_count() {
+	[ "$(cut -d' ' -f1 "$log" | sort -u | wc -l)" -eq 4 ]
+}
 begin
+until_true all_count
 is "$(cut -d' ' -f1 "$log" | sort -u | tr '\n' ' ')" 'init left one other ' \
     'four processes count'
 spaces "$pid" >"$tmp/spaces"

@@ -11,8 +11,12 @@ is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
 before=$(cut -d ' ' -f 5-8 "/proc/$(pgrep -P "$pid")/stat")
 take "$tmp/pair" -r
 cp "$log" "$tmp/log.taken"
-kill -KILL "$(pgrep -P "$(pgrep -P "$pid")")" "$(pgrep -P "$pid")"
+child=$(pgrep -P "$pid")
+below=$(pgrep -P "$child")
+kill -KILL "$below" "$child"
 end_taken
+until_true gone "$child"
+until_true gone "$below"
 restore "$tmp/pair"
 goes_on pair
 is "$(cut -d ' ' -f 5-8 "/proc/$(pgrep -P "$pid")/stat")" "$before" \

@@ -42,6 +42,7 @@ thread_of() {
 
 sleep 1000 &
 old=$!
+until_true grep -qx sleep "/proc/$old/comm"
 target "$targets/changing"
 thread=$(thread_of "$pid")
 snap -o "$tmp/old.snap" "$pid" "$old"

@@ -113,6 +113,7 @@ page_commands "$tests/../cmd/snap/snap.7" | grep -m 1 -B 1 -A 2 '^clush' \
     >"$tmp/recipe"
 is "$(wc -l <"$tmp/recipe")" 4 "snap(7) has the example"
 sed -e 's/node\[1-8\]/node[1-2]/' -e "s,/tmp/job,$tmp/job/job," \
+    -e "s/+ 5/+ $((5 * TIMEFACTOR * $(busy)))/" \
     -e '$s/$/; echo $at/' "$tmp/recipe" >"$tmp/here.sh"
 here "set -e; . '$tmp/here.sh'" >"$tmp/out" 2>"$tmp/err"
 # clush(1) prints its progress if it takes long

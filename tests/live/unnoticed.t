@@ -46,9 +46,15 @@ unnoticed "$pid" "blocked: no call was interrupted by a missing one"
 
 # Timeouts end although snapshots are taken more often.
 target "$targets/expire"
+reported() {
+	[ "$(grep -c '^report' "$lines")" -ge "$1" ]
+}
 counts() {
+	local n
+
+	n=$(grep -c '^report' "$lines")
 	printf c >&"${ask_fd[$pid]}"
-	sleep 0.3
+	until_true reported $((n + 6))
 	sed -n 's/^report //p' "$lines" | tail -6
 }
 counts >"$tmp/before"

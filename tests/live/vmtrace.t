@@ -139,7 +139,7 @@ try 'old and new threads: each fault once' \
     diff "$tmp/want" "$tmp/got"
 
 # Threads come and go while vmtrace starts.
-n=$((1000 * TIMEFACTOR))
+n=$((1000 * TIMEFACTOR * $(busy)))
 target "$targets/faults" churn "$n"
 timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'threads that come and go: status'

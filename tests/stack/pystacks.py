@@ -53,6 +53,9 @@ threads = [threading.Thread(target=sleeper, daemon=True),
            threading.Thread(target=by_c, args=(3,), daemon=True)]
 for t in threads:
     t.start()
+while {f.f_code.co_name for i, f in sys._current_frames().items()
+       if i != threading.main_thread().ident} != {'generated', 'wartet'}:
+    time.sleep(0.01)
 time.sleep(0.3)
 native = {t.ident: t.native_id for t in threading.enumerate()}
 with open(sys.argv[1], 'w') as f:

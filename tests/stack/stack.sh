@@ -20,9 +20,7 @@ taken() {
 asleep() {
 	local s
 
-	s=$(cat "/proc/$1/task"/*/syscall) && case $s in
-	*running*) return 0 ;;
-	esac
+	s=$(cat "/proc/$1/task"/*/syscall) || return
 	sleep 0.1
 	[ "$s" = "$(cat "/proc/$1/task"/*/syscall)" ]
 }

@@ -27,7 +27,6 @@ struct targetfile {		/* an open file that a target chose */
 /* target.c: open and read files chosen by a target */
 int		 file_open(struct live *l, const struct lproc *p,
 		    const char *name, struct targetfile *f, bool *failed);
-int		 file_walk(const struct lproc *p, const char *path);
 int		 file_openin(const struct lproc *p, const char *dir,
 		    const char *name, bool ask, struct targetfile *f);
 int64_t		 file_fetch(const struct targetfile *f, const char *name,
@@ -46,8 +45,7 @@ bool		 localfs_hasdevice(pid_t pid, uint64_t dev);
 bool		 localfs_hasmount(pid_t pid, uint64_t id);
 bool		 localfs_haspath(const struct bytes *text, const char *path);
 bool		 localfs_hastype(uint64_t dev, long type);
-bool		 localfs_isjudged(void);
-void		 localfs_forget(bool is_judged);
+void		 localfs_forget(void);
 
 /* copy.c: copy bytes while processes are stopped */
 struct copyrun {

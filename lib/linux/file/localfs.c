@@ -27,12 +27,8 @@
 
 /* trees of tsearch(3); each entry is a number */
 static void *local;		/* numbers of local devices */
-static void *memory;		/* numbers of devices that are mounted nowhere;
-				   they stay the same */
 static void *mounts;		/* mount IDs of local file systems */
 static void *asked;		/* IDs of processes whose mountinfo was read */
-
-static bool judged;		/* a target decides which files may be opened */
 
 CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
@@ -125,26 +121,24 @@ local_addpid(pid_t pid, bool ours)
 }
 
 /*
- * Return true if dev is a file system of shared memory and memfd_create(2),
- * with small or huge pages. These are not mounted anywhere.
+ * Record as local the file systems of shared memory and memfd_create(2), with
+ * small and huge pages. These are not mounted anywhere.
  */
-static bool
-is_memory(uint64_t dev)
+static void
+local_addmemory(void)
 {
 	static const unsigned int kinds[] = { 0, MFD_HUGE(21U), MFD_HUGE(30U),
 	    MFD_HUGETLB };
-	const bool unknown = memory == NULL;
 	struct stat st;
 	size_t i;
 	int fd;
 
-	for (i = 0; unknown && i < sizeof kinds / sizeof *kinds; i++) {
+	for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		fd = spool_memory("snap", kinds[i]);
 		if (fd != -1 && fstat(fd, &st) == 0)
-			numbers_add(&memory, st.st_dev);
+			numbers_add(&local, st.st_dev);
 		fd_drop(fd);
 	}
-	return numbers_have(&memory, dev);
 }
 
 /*
@@ -157,9 +151,9 @@ static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
 {
 	if (asked == NULL) {
+		local_addmemory();
 		local_addpid(getpid(), true);
-		if (ns_number(1, "mnt") != ns_number(getpid(), "mnt"))
-			local_addpid(1, true);
+		local_addpid(1, true);
 	}
 	if (!numbers_have(set, n))
 		local_addpid(pid, false);
@@ -167,14 +161,13 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 }
 
 /*
- * Return true if files on device dev can be opened without waiting for a
- * process or another machine. Process pid must have a file on this device
- * mapped or open.
+ * Return true if only the kernel of this machine serves files on device dev.
+ * Process pid must have a file on this device mapped or open.
  */
 bool
 localfs_hasdevice(pid_t pid, uint64_t dev)
 {
-	return is_memory(dev) || (!judged && local_ask(&local, pid, dev));
+	return local_ask(&local, pid, dev);
 }
 
 /*
@@ -189,19 +182,9 @@ localfs_hasmount(pid_t pid, uint64_t id)
 }
 
 /*
- * Return true if a target decides which files may be opened. Then
- * localfs_hasmount() and localfs_haspath() hold only for lookups with O_PATH.
- */
-bool
-localfs_isjudged(void)
-{
-	return judged;
-}
-
-/*
- * If only the kernel of this machine serves file systems of this type, and no
- * target decides which files may be opened, record dev as local and return
- * true. type is the statfs(2) type of an opened file on device dev.
+ * If only the kernel of this machine serves file systems of this type, record
+ * dev as local and return true. type is the statfs(2) type of an opened file on
+ * device dev.
  */
 bool
 localfs_hastype(uint64_t dev, long type)
@@ -211,24 +194,20 @@ localfs_hastype(uint64_t dev, long type)
 	    HUGETLBFS_MAGIC, RAMFS_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC,
 	    ZFS_MAGIC };
 
-	if (judged || SEEK_IN(types, *x == (unsigned int)type) == NULL)
+	if (SEEK_IN(types, *x == (unsigned int)type) == NULL)
 		return false;
 	numbers_add(&local, dev);
 	return true;
 }
 
 /*
- * Forget all devices and mounts, because their numbers may have been reused, or
- * soon will be. Set is_judged to true if a target decides, with fanotify(7),
- * which files may be opened: while it is stopped, open(2) and read(2) of a file
- * may wait for it.
+ * Forget all devices, because their numbers may soon be reused.
  */
 void
-localfs_forget(bool is_judged)
+localfs_forget(void)
 {
 	tdestroy(local, free);
 	tdestroy(mounts, free);
 	tdestroy(asked, free);
 	local = mounts = asked = NULL;
-	judged = is_judged;
 }

@@ -25,8 +25,8 @@
  * cached, the proxy looks it up, because reading a directory may ask a file
  * server. Return an O_PATH descriptor, or -1 with errno set.
  */
-int
-file_walk(const struct lproc *p, const char *path)
+static int
+path_walk(const struct lproc *p, const char *path)
 {
 	int fd, root;
 
@@ -87,14 +87,14 @@ near_open(struct targetfile *f)
 }
 
 /*
- * Return true if a file of process p can be opened without waiting for a
- * process or another machine. m has the mount and device of the file.
+ * Return true if only the kernel of this machine serves a file of process p. m
+ * has the mount and device of the file.
  */
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
 {
-	return localfs_hasdevice(p->pid, m->dev) || (!localfs_isjudged() &&
-	    m->mount != -1 && localfs_hasmount(p->pid, (uint64_t)m->mount));
+	return localfs_hasdevice(p->pid, m->dev) || (m->mount != -1 &&
+	    localfs_hasmount(p->pid, (uint64_t)m->mount));
 }
 
 /*
@@ -139,7 +139,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 {
 	memset(f, 0, sizeof *f);
 	/* after "root/", the name is a path as the process sees it */
-	f->fd = strncmp(name, "root/", 5) == 0 ? file_walk(p, name + 4) :
+	f->fd = strncmp(name, "root/", 5) == 0 ? path_walk(p, name + 4) :
 	    proc_open(p->mmtid, 0, name, O_PATH);
 	if (f->fd != -1 && found_open(p, f) == 0) {
 		if (f->far)
@@ -190,7 +190,7 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
-	if ((at = file_walk(p, dir)) == -1)
+	if ((at = path_walk(p, dir)) == -1)
 		return -1;
 	f->fd = step_walk(p, at, name, ask);
 	close(at);
