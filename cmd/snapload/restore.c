@@ -21,6 +21,8 @@
 
 enum {
 	START_MS = 60000,	/* time limit for criu lazy-pages to start */
+	TRIES = 10,		/* attempts to connect to criu lazy-pages after
+				   it has created its socket */
 	GO_MS = 8000,		/* time limit for the permission to resume */
 	END_MS = 60000		/* time limit for criu to end when it must */
 };
@@ -79,9 +81,12 @@ lazy_connect(void)
 	const struct sockaddr_un a = { .sun_family = AF_UNIX,
 	    .sun_path = "lazy-pages.socket" };
 	const uint64_t start = boot_ms();
+	int refused = 0;
 
+	/* it is refused before listen(2), and after criu lazy-pages has ended */
 	while (connect(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
-	    (const struct sockaddr *)&a, sizeof a) == -1 && errno == ENOENT &&
+	    (const struct sockaddr *)&a, sizeof a) == -1 && (errno == ENOENT ||
+	    (errno == ECONNREFUSED && ++refused < TRIES)) &&
 	    boot_ms() - start < START_MS) {
 		closefrom(STDERR_FILENO + 1);
 		(void)poll(NULL, 0, 100);

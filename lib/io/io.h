@@ -228,6 +228,7 @@ int		 regular_open(const char *path);
 int		 regular_iself(int fd);
 
 /* spool.c */
+void		 spool_inmemory(bool memory);
 int		 spool_memory(const char *name, unsigned int flags);
 struct source	*source_spool(struct snap *s);
 int64_t		 spool_add(struct source *src, const void *page, size_t len);

@@ -22,6 +22,19 @@ static const struct source_ops spool_ops = {
 	.read = file_read, .free = file_free
 };
 
+static bool inmemory;		/* temporary files are made in memory */
+
+/*
+ * If memory is true, spool_file() makes files in memory from now on, and else in
+ * TMPDIR. A process that decides which files may be opened (fanotify(7)) could
+ * hold up the other kind while it is stopped.
+ */
+void
+spool_inmemory(bool memory)
+{
+	inmemory = memory;
+}
+
 /*
  * Return the directory for temporary files: TMPDIR, or else /tmp.
  */
@@ -47,6 +60,9 @@ spool_file(void)
 
 	if (helper_there())
 		return helper_ask('S', NULL, &rc);
+	if (inmemory)
+		return (fd = spool_memory("snap", 0)) == -1 ?
+		    errstr_sys("temporary file in memory") : fd;
 	dir = spool_dir();
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {

@@ -292,12 +292,14 @@ live_look(struct live *l)
 
 /*
  * Record whether processes are stopped: in l, in the times of its steps, for
- * the proxy, and for the progress display.
+ * the proxy, the spools, and the progress display.
  */
 static void
 live_mark(struct live *l, bool stopped)
 {
 	l->stopped = stopped;
+	if (!stopped)
+		spool_inmemory(false);
 	(void)step_begin(&l->steps, stopped ? STEP_STOP : STEP_NONE);
 	proxy_hold(stopped);
 	if (l->opts.progress != NULL)

@@ -52,6 +52,7 @@ file = os.open(base + 'file', os.O_CREAT | os.O_RDWR)
 if what == 'answer':
     os.write(file, b'x' * 8192)
     mapped = mmap.mmap(file, 8192)
+    private = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 if what != 'gone':
     os.close(file)
 fd = libc.fanotify_init({'ask': NONBLOCK | CONTENT,
@@ -60,11 +61,17 @@ if fd == -1:
     sys.exit(2)
 if what == 'answer':
     mark(0, OPEN_PERM | ACCESS_PERM, base + 'file')
+    mark(MOUNT, OPEN_PERM, base + 'dir')
     threading.Thread(target=answer, daemon=True).start()
+    at = [ctypes.addressof(ctypes.c_char.from_buffer(m))
+          for m in (mapped, private)]
+    n = 0
     while True:
-        mapped[0] = mapped[0] ^ 1
-        log.write('fanotify\n')
-        time.sleep(.01)
+        n += 1
+        for m in mapped, private:
+            m[0:14] = b'=%012d=' % n
+        log.write('fanotify %x %x\n' % tuple(at))
+        time.sleep(.001)
 mark(0, MODIFY | (OPEN_PERM if what == 'ask' else 0), base + 'file')
 mark(MOUNT, CLOSE_WRITE, base + 'dir')
 mark(MOUNT | IGNORED | SURVIVES, MODIFY, base + 'dir')

@@ -156,7 +156,7 @@ settled() {
 	elif [ -n "$now" ]; then
 		how=here
 		[ "$ended" -ne 0 ] || echo 'exit 0'
-		[ -z "$(there)" ] || echo twice
+		until_true nobody_there || echo twice
 	else
 		how=there
 		[ "$ended" -eq 0 ] || [ "$ended" -gt 128 ] ||
@@ -166,10 +166,13 @@ settled() {
 	until_true longer "$(($(lines) + 2))" || echo 'stands still'
 	awk '$2 != NR || $3 != 0 { exit 1 }' "$log" || echo 'lost count'
 }
+nobody_there() {
+	[ -z "$(there)" ]
+}
 # runs_or_waits N PID: the log has more than N lines, or PID will write none
 runs_or_waits() {
 	longer "$1" || [ -z "$2" ] || ! [ -d "/proc/$2" ] ||
-	    grep -q futex "/proc/$2/wchan"
+	    grep -qE '^(202|98) ' "/proc/$2/syscall"	# futex
 }
 # judged WHAT: check that the move is settled; if not, write why to $tmp/bad and
 # begin a new counter

@@ -180,20 +180,25 @@ ok "$((! $(wc -l <"$tmp/states")))" "another snap: taken"
 
 # A stopped process that gets no processor takes longer to seize than one
 # attempt may wait: it is listed as stopped.  It was in no system call.
-taskset -c 0 sh -c 'while :; do :; done' &
-pid=$!
-until_true eval '[ "$(cut -d " " -f 14 "/proc/$pid/stat")" -gt 5 ]'
-kill -STOP "$pid"
-until_true is_stopped
-if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] &&
-    [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" -gt 0 ] &&
-    chrt -f 1 true 2>/dev/null; then
-	chrt -f 1 taskset -c 0 sh -c 'while :; do :; done' &
+mapfile -t cpus < <(python3 -c 'import os
+print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+if [ ${#cpus[@]} -gt 1 ] && chrt -f 1 true 2>/dev/null &&
+    [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" -gt 0 ]; then
+	taskset -c "${cpus[0]}" sh -c 'while :; do :; done' &
+	pid=$!
+	until_true eval '[ "$(cut -d " " -f 14 "/proc/$pid/stat")" -gt 5 ]'
+	kill -STOP "$pid"
+	until_true is_stopped
+	chrt -f 1 taskset -c "${cpus[0]}" sh -c 'while :; do :; done' &
 	busy=$!
+	: >"$tmp/states"
 	for _ in 1 2 3; do
-		taskset -c 1 "$BUILD/snap" -s -o "$tmp/snap" "$pid" 2>/dev/null
-		"$BUILD/snapls" -no STATE "$tmp/snap"
-	done >"$tmp/states"
+		until_true is_stopped
+		rm -f "$tmp/snap"
+		taskset -c "${cpus[1]}" "$BUILD/snap" -s -o "$tmp/snap" \
+		    "$pid" 2>/dev/null
+		"$BUILD/snapls" -no STATE "$tmp/snap" >>"$tmp/states"
+	done
 	kill -KILL "$busy" "$pid"
 	is "$(tr -d ' ' <"$tmp/states" | sort | uniq -c | tr -s ' ')" \
 	    ' 3 stopped' "no processor: stopped"

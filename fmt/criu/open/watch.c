@@ -140,6 +140,8 @@ mark_obstacle(struct criumake *m, const struct openline *l)
 	    FAN_OPEN_EXEC_PERM | FAN_PRE_ACCESS;
 	const uint64_t events = l->v[MARK_MASK] | l->v[MARK_IGNORED];
 
+	if (events & ask)
+		return "a fanotify group with permission events";
 	if (l->key == OK_MOUNTMARK ? l->text[0] == NULL ||
 	    *l->text[0] != '/' : !path_isknown(m, l->text[0], l->v[MARK_DEV],
 	    l->v[MARK_INO]))
@@ -147,8 +149,6 @@ mark_obstacle(struct criumake *m, const struct openline *l)
 		    "a fanotify group that watches a mount whose path is not "
 		    "known" : "a fanotify group that watches a file whose "
 		    "path is not known";
-	if (events & ask)
-		return "a fanotify group with permission events";
 	return (l->v[MARK_FLAGS] & ~flags) != 0 || events > UINT32_MAX ?
 	    "a fanotify group with a mark that criu does not support" : NULL;
 }

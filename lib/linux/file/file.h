@@ -25,8 +25,11 @@ struct targetfile {		/* an open file that a target chose */
 };
 
 /* target.c: open and read files chosen by a target */
+void		 files_refuse(bool refuse);
+bool		 files_arerefused(void);
 int		 file_open(struct live *l, const struct lproc *p,
 		    const char *name, struct targetfile *f, bool *failed);
+int		 file_walk(const struct lproc *p, const char *path);
 int		 file_openin(const struct lproc *p, const char *dir,
 		    const char *name, bool ask, struct targetfile *f);
 int64_t		 file_fetch(const struct targetfile *f, const char *name,

@@ -153,7 +153,8 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 	if (asked == NULL) {
 		local_addmemory();
 		local_addpid(getpid(), true);
-		local_addpid(1, true);
+		if (ns_number(1, "mnt") != ns_number(getpid(), "mnt"))
+			local_addpid(1, true);
 	}
 	if (!numbers_have(set, n))
 		local_addpid(pid, false);
@@ -201,7 +202,8 @@ localfs_hastype(uint64_t dev, long type)
 }
 
 /*
- * Forget all devices, because their numbers may soon be reused.
+ * Forget all devices and mounts, because their numbers may have been reused, or
+ * soon will be.
  */
 void
 localfs_forget(void)

@@ -20,13 +20,35 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+static bool refused;		/* no file is opened */
+
+/*
+ * If refuse is true, open no files of targets from now on: one of the targets
+ * decides, with fanotify(7), which files may be opened. While it is stopped,
+ * open(2) would wait for it.
+ */
+void
+files_refuse(bool refuse)
+{
+	refused = refuse;
+}
+
+/*
+ * Return true if no files of targets are opened.
+ */
+bool
+files_arerefused(void)
+{
+	return refused;
+}
+
 /*
  * Look up path as process p sees it. If the kernel does not have the whole path
  * cached, the proxy looks it up, because reading a directory may ask a file
  * server. Return an O_PATH descriptor, or -1 with errno set.
  */
-static int
-path_walk(const struct lproc *p, const char *path)
+int
+file_walk(const struct lproc *p, const char *path)
 {
 	int fd, root;
 
@@ -100,7 +122,7 @@ is_near(const struct lproc *p, const struct filemount *m)
 /*
  * Open for reading the file of process p that the O_PATH descriptor f->fd
  * refers to. Return 0, or -1 with errno set; errno is 0 if it is not a regular
- * file.
+ * file, and EDEADLK after files_refuse().
  */
 static int
 found_open(const struct lproc *p, struct targetfile *f)
@@ -110,8 +132,8 @@ found_open(const struct lproc *p, struct targetfile *f)
 
 	if (call_filemount(f->fd, "", &m) == -1)
 		return -1;
-	if (!S_ISREG(m.mode)) {
-		errno = 0;
+	if (!S_ISREG(m.mode) || refused) {
+		errno = refused ? EDEADLK : 0;
 		return -1;
 	}
 	if (!is_near(p, &m)) {
@@ -139,7 +161,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 {
 	memset(f, 0, sizeof *f);
 	/* after "root/", the name is a path as the process sees it */
-	f->fd = strncmp(name, "root/", 5) == 0 ? path_walk(p, name + 4) :
+	f->fd = strncmp(name, "root/", 5) == 0 ? file_walk(p, name + 4) :
 	    proc_open(p->mmtid, 0, name, O_PATH);
 	if (f->fd != -1 && found_open(p, f) == 0) {
 		if (f->far)
@@ -190,7 +212,7 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
-	if ((at = path_walk(p, dir)) == -1)
+	if ((at = file_walk(p, dir)) == -1)
 		return -1;
 	f->fd = step_walk(p, at, name, ask);
 	close(at);

@@ -239,7 +239,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 
 	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid);
 	last = proc_readstat(p->pid, t->tid, &st);
-	t->caught = st.state == 't' &&
+	t->caught = st.state == 't' && t->state != '\0' &&
 	    proc_status(p->pid, t->tid, "TracerPid") == gettid();
 	if (!t->caught)
 		t->state = st.state;

@@ -139,7 +139,8 @@ is_judge(const struct lproc *p)
 
 /*
  * Read the parts of the records of all processes of set l that their clones do
- * not have. Use up to four threads. Then set how files may be opened.
+ * not have. Use up to four threads. If one of the processes decides which files
+ * may be opened, open none from now on, and warn the user.
  */
 void
 procs_peek(struct live *l)
@@ -152,5 +153,11 @@ procs_peek(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (is_judge(p))
 			break;
-	localfs_forget(p != NULL);
+	if (p != NULL)
+		live_warn(l, "process %d decides which files may be opened "
+		    "(fanotify(7)): snap opens none, and saves only resident "
+		    "pages of mapped files", p->pid);
+	files_refuse(p != NULL);
+	spool_inmemory(p != NULL);
+	localfs_forget();
 }

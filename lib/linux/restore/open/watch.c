@@ -7,7 +7,6 @@
 #include "calls.h"
 #include "io/io.h"
 #include "linux/file/file.h"
-#include "linux/proxy/proxy.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -94,33 +93,6 @@ point_reach(const struct filerec *t, const struct mountinfo *m,
 }
 
 /*
- * Open the directory s->fd, an O_PATH descriptor, for the question of
- * dir_reopen(). This runs in the proxy.
- */
-static int
-dir_serve(struct serving *s)
-{
-	s->out = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return s->out == -1 ? -1 : 0;
-}
-
-/*
- * Open the directory that the O_PATH descriptor at refers to. Return a
- * descriptor for open_by_handle_at(2), or -1.
- */
-static int
-dir_reopen(int at)
-{
-	const struct proxy_key k = { KEY_WALK, 0, "a mount point", 0 };
-	int fd = -1;
-
-	if (!localfs_isjudged())
-		return openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return proxy_call(&k, dir_serve, NULL, 0, at, NULL, 0, &fd) == -1 ?
-	    -1 : fd;
-}
-
-/*
  * Open the mount point of the local file system with device dev, as the process
  * of t sees it. Return a descriptor, or -1.
  */
@@ -134,7 +106,7 @@ mount_open(const struct filerec *t, uint64_t dev)
 	struct scan text;
 	int fd, path;
 
-	if (mounts == NULL)
+	if (mounts == NULL || files_arerefused())
 		return -1;
 	text = scan_begin(mounts->data, mounts->len);
 	while (mountinfo_next(&text, &m)) {
@@ -143,7 +115,8 @@ mount_open(const struct filerec *t, uint64_t dev)
 		path = file_walk(t->proc, point);
 		/* another file system may be mounted there now */
 		fd = path != -1 && call_filemount(path, "", &at) == 0 &&
-		    at.dev == dev ? dir_reopen(path) : -1;
+		    at.dev == dev ? openat(path, ".", O_RDONLY | O_DIRECTORY |
+		    O_CLOEXEC) : -1;
 		fd_drop(path);
 		if (fd != -1)
 			return fd;
