@@ -83,7 +83,7 @@ lazy_connect(void)
 	const uint64_t start = boot_ms();
 	int refused = 0;
 
-	/* it is refused before listen(2), and after criu lazy-pages has ended */
+	/* refused: before listen(2), and after criu lazy-pages has ended */
 	while (connect(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
 	    (const struct sockaddr *)&a, sizeof a) == -1 && (errno == ENOENT ||
 	    (errno == ECONNREFUSED && ++refused < TRIES)) &&

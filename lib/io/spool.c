@@ -25,9 +25,9 @@ static const struct source_ops spool_ops = {
 static bool inmemory;		/* temporary files are made in memory */
 
 /*
- * If memory is true, spool_file() makes files in memory from now on, and else in
- * TMPDIR. A process that decides which files may be opened (fanotify(7)) could
- * hold up the other kind while it is stopped.
+ * If memory is true, spool_file() makes files in memory from now on, and else
+ * in TMPDIR. A process that decides which files may be opened (fanotify(7))
+ * could hold up the other kind while it is stopped.
  */
 void
 spool_inmemory(bool memory)

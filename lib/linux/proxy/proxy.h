@@ -15,7 +15,8 @@
  * -k, write(2) also waits for the reader of the output. Files are the
  * kernel's, or on local file systems. Others that are reached through /proc/PID
  * are opened by a proxy (file/target.c), and it reads files of /proc that may
- * block (proc/read.c). A path must begin with a word of the line "paths", where
+ * block (proc/read.c). If a target decides which files may be opened, none is
+ * (files_refuse()). A path must begin with a word of the line "paths", where
  * - is the empty path, . any relative one, and /tmp is for temporary files. If
  * a call has a line of its own, one argument must be a word of that line.
  *
