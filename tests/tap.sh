@@ -286,6 +286,21 @@ gdb_faults() {
 	grep -iE 'warning|error' "$1" | grep -vE "$known"
 }
 
+# settled: all threads of the session or process $pid stay in one system call
+calls_now() {
+	local p
+
+	for p in $(pgrep -s "$pid" || echo "$pid"); do
+		cat "/proc/$p/task"/*/syscall
+	done
+}
+settled() {
+	local s
+
+	s=$(calls_now)
+	[[ $s != *running* ]] && sleep 0.2 && [ "$s" = "$(calls_now)" ]
+}
+
 # states PID: print the states of its threads, and the ids of their tracers
 states() {
 	sed -n 's/^State:[[:space:]]*\(.\).*/\1/p;s/^TracerPid:[[:space:]]*/ /p' \

@@ -430,6 +430,7 @@ live_thaw(struct live *l)
 	struct lproc *p;
 
 	take_finish(l);
+	files_refuse(false);
 	live_release(l);
 	live_unyield(l);
 	clones_end(l);

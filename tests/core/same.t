@@ -13,7 +13,7 @@ for i in range(3):
 	    daemon=True).start()
 print("ready", flush=True)
 sys.stdin.read()'
-	sleep 0.3	# until all threads sleep
+	until_true settled
 }
 
 if command -v gcore >/dev/null; then

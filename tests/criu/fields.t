@@ -73,8 +73,8 @@ compare() {
 
 	start "$@"
 	until_true is_idle
-	# let the write of this line end, and the thread sleep
-	sleep 0.2
+	# let the write of this line end, and the threads sleep
+	until_true settled
 	taken "$tmp/ours.$what" -r
 	sleep 0.2
 	dump "$pid" "$tmp/criu.$what"
@@ -114,7 +114,7 @@ sed -n 's/^# not/not here:/p' "$log" | diag
 # the same program, restored from our images
 start "$here/traits.py"
 until_true is_idle
-sleep 0.2
+until_true settled
 kernels >"$tmp/before"
 taken "$tmp/there" -k -r
 is "$(cat "$tmp/lost")" 'its personality, 40000, is not restored

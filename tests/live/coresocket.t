@@ -156,6 +156,7 @@ chmod 711 "$tmp/own"
 } >"$tmp/passwd"
 serves unshare -m sh -c "mount --bind '$tmp/passwd' /etc/passwd &&
     exec '$tmp/own/snapcrash' -c '$conf' serve"
+until_true listens
 falls "$targets/fall" overflow 3
 said() {
 	grep -q "process $pid (fall) of user 0 crashed: .*: $store/$id\$" \
@@ -178,6 +179,7 @@ kill -SEGV $$
 END
 chmod 755 "$tmp/crashing/snap"
 serves "$tmp/crashing/snapcrash" -c "$conf" serve
+until_true listens
 n=$(find "$store" -name '*.snap.gz' | wc -l)
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"

@@ -146,7 +146,11 @@ class Run:
         self.run('-', -1, 0, '0')       # the stack may grow, once
         self.counts = [(r, int(nr), int(n)) for r, nr, n in
             (x.split() for x in self.hits)]
-        self.was = state(pid)
+        for _ in range(100):
+            self.was = state(pid)
+            if 'R (running)' not in str(self.was):
+                break
+            time.sleep(0.05)
         self.ref = records(self.out)
 
     def run(self, role, nr, n, error):

@@ -31,7 +31,8 @@ for flags in -l -n -z -lr; do
 	first=$pid
 	target "$targets/$program"
 	mkdir "$tmp/faults$flags"
-	python3 "$tests/live/faults.py" "$BUILD/snap" "$BUILD/snapls" \
+	FAULT_FACTOR=$((TIMEFACTOR * $(busy))) \
+	    python3 "$tests/live/faults.py" "$BUILD/snap" "$BUILD/snapls" \
 	    "$targets/fault" "$tmp/faults$flags" "$n" "$first" "$pid" -- \
 	    "$flags" >"$tmp/said" 2>&1
 	ok $? "snap $flags: a call fails or is late" || diag <"$tmp/said"

@@ -193,7 +193,7 @@ touched() {
 }
 if [ -w "/proc/$few/clear_refs" ]; then
 	is "$(touched 0.01)" 0 "a window: nothing is touched"
-	touched 1 >"$tmp/out" &
+	touched $((TIMEFACTOR * $(busy))) >"$tmp/out" &
 	waiting=$!
 	# again and again: this shell does not know when the window begins
 	while kill -0 "$waiting" 2>/dev/null; do

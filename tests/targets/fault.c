@@ -14,7 +14,8 @@
  *
  * Writes a line "hit NUMBER" to the file HITS; with role "-" it writes lines
  * "ROLE NUMBER COUNT" at the end.  Ends when all processes have ended, with the
- * exit status of the program; after SECONDS it kills them and exits with 124.
+ * exit status of the program; after SECONDS, times FAULT_FACTOR if that is set,
+ * it kills them and exits with 124.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -282,6 +283,7 @@ start(char *argv[])
 int
 main(int argc, char *argv[])
 {
+	const char *factor = getenv("FAULT_FACTOR");
 	int rc, status;
 	pid_t pid, tid;
 
@@ -297,7 +299,8 @@ main(int argc, char *argv[])
 	if ((hits = fopen(argv[1], "we")) == NULL)
 		err(2, "%s", argv[1]);
 	signal(SIGALRM, over);
-	alarm(SECONDS);
+	alarm(SECONDS * (unsigned int)(factor == NULL ? 1 :
+	    strtol(factor, NULL, 10)));
 	pid = start(argv + 6);
 	rc = 127;
 	while ((tid = waitpid(-1, &status, __WALL)) > 0) {

@@ -117,11 +117,14 @@ enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
     struct targetfile *f)
 {
+	static const char huge[] = "/anon_hugepage";	/* MAP_HUGETLB */
 	bool failed, shmcopy;
 
 	failed = false;
 	if (vma_open(l, p, v, f, &failed) == -1)
-		return failed ? TAKE_FAILED : TAKE_PRESENT;
+		return failed ? TAKE_FAILED : !(v->flags & VMA_SHARED) &&
+		    strncmp(v->name, huge, strlen(huge)) == 0 ? TAKE_MEMORY :
+		    TAKE_PRESENT;
 	if (f->unread != 0 && v->off == 0)	/* warn only once per file */
 		live_warn(l, "process %d: cannot read %s: %s; only resident "
 		    "pages are saved", p->pid, v->name, strerror(f->unread));

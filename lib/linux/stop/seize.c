@@ -158,18 +158,18 @@ static void
 thread_outwait(struct lproc *p, struct lthread *t)
 {
 	enum { TRIES = 50 };
-	int i;
+	int i, runs;
 
-	for (i = 0; i < TRIES && seen_state(t) == 't'; i++) {
+	for (i = runs = 0; i < TRIES && runs < 2; i++) {
 		if (i > 0)
 			nap_us(NAP_US);
 		look_again(p, t);
 		if (t->tid != p->pid)
 			return;
-	}
-	if (t->state == 'R') {
-		nap_us(NAP_US);
-		look_again(p, t);
+		if (seen_state(t) == 't' || t->state == 't')
+			runs = 0;
+		else
+			runs = t->state == 'R' ? runs + 1 : 2;
 	}
 }
 

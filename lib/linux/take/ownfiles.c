@@ -110,28 +110,48 @@ peek_work(void *arg)
 }
 
 /*
- * Return true if process p has a fanotify group that decides whether files may
- * be opened (fanotify_init(2)).
+ * Return true if info, the fdinfo of a fanotify group, has a mark with
+ * permission events (fanotify_mark(2)). If it cannot be read, info is NULL:
+ * return true then.
+ */
+static bool
+asks_permission(const struct file *info)
+{
+	enum { ASKS = FAN_OPEN_PERM | FAN_ACCESS_PERM | FAN_OPEN_EXEC_PERM |
+	    0x100000 };		/* FAN_PRE_ACCESS, new in Linux 6.14 */
+	struct scan t, line;
+	uint64_t mask;
+	const char *s;
+
+	if (info == NULL)
+		return true;
+	t = scan_begin(info->data, info->len);
+	while (scan_key(&t, "fanotify ", &line)) {
+		s = memmem(line.s, scan_len(&line), " mask:", 6);
+		if (s == NULL)
+			continue;
+		line.s = s + 6;
+		if (scan_number(&line, 16, &mask) && mask & ASKS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return true if process p decides, with fanotify(7), which files may be
+ * opened.
  */
 static bool
 is_judge(const struct lproc *p)
 {
-	enum { CLASS = FAN_CLASS_CONTENT | FAN_CLASS_PRE_CONTENT };
 	const struct openfile *f;
-	const struct file *info;
-	struct scan t, line;
-	uint64_t flags;
 	char name[32];
 
 	for (f = p->task.open; f < p->task.open + p->task.nopen; f++) {
 		if (strcmp(f->path, "anon_inode:[fanotify]") != 0)
 			continue;
 		snprintf(name, sizeof name, "fdinfo/%d", f->fd);
-		if ((info = filelist_find(&p->fds, name)) == NULL)
-			continue;
-		t = scan_begin(info->data, info->len);
-		if (scan_key(&t, "fanotify flags:", &line) &&
-		    scan_number(&line, 16, &flags) && flags & CLASS)
+		if (asks_permission(filelist_find(&p->fds, name)))
 			return true;
 	}
 	return false;
