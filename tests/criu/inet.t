@@ -46,8 +46,8 @@ is "$? $(grep -c 'IP_RECVERR.*: left out$' "$tmp/err")" '1 1' \
 end_taken
 restore "$tmp/errors"
 until_true grep -q '^errors' "$log"
-is "$(head -n 1 "$log.diff" | grep -c '(0, 11)')" 1 \
-    'it goes on without the option'
+try 'it goes on without the option' grep '(0, 11)' "$log.diff" ||
+    diag <"$log.diff"
 end
 
 # a connection that was reset, with data unread
