@@ -39,7 +39,7 @@ for round in 1 2 3; do
 	until_true reaped "$pid"
 	counts_on "$round" "$(lines)"
 	ok "$(($(copy 1) < 24576))" "$round: memory is copied early"
-	ok "$(($(copy 2) > 12288))" "$round: then changed pages are copied"
+	ok "$(($(copy 2) > 8192))" "$round: then changed pages are copied"
 	raw=$(sed -n 's/.*memory raw: \([0-9]*\).* MiB, zero.*/\1/p' "$tmp/err")
 	ok "$((raw > 12))" "$round: $raw MiB are left for the stop"
 done

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""fanotify.py LOG [answer|ask|all|gone]: watch LOG.dir, a mount, and LOG.file, and
-count in the log while the marks are the same.  Once LOG.talk exists, change
-both and log the events.  answer: decide whether a mapped file may be opened and read, and allow it; ask:
-with permission events; all: watch a whole file
-system; gone: the file is open, and its name deleted.  Exits 2 without
-fanotify.
+"""fanotify.py LOG [ask|all|gone|answer]: watch LOG.dir, a mount, and LOG.file,
+and count in the log while the marks are the same.  Once LOG.talk exists, change
+both and log the events.  ask: with permission events; all: watch a whole file
+system; gone: the file is open, and its name deleted.  Exits 2 without fanotify.
+
+answer: decide whether LOG.file, which is mapped, may be opened and read, and
+allow it.
 """
 import ctypes
 import mmap

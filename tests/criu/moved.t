@@ -85,7 +85,8 @@ TCP connections stay locked until they are restored on this machine or \
 	try "$1: snapload" timeout 60 "$BUILD/snapload" -D "$tmp/images" \
 	    "$tmp/snap"
 	cp "$tmp/try" "$tmp/command"
-	is "$(tail -n 1 "$tmp/command")" \
+	cp "$tmp/try" "$tmp/err"
+	is "$(apart_from_criu)" \
 	    "criu restore -d -D $tmp/images --tcp-established" "$1: the command"
 	is "$(tables here | wc -l)" 1 "$1: locked"
 }

@@ -21,10 +21,10 @@
  * getrlimit(2)). Clones take at most a quarter of what is left of it, since the
  * process may want to fork while its clone exists.
  *
- * If vm.overcommit_memory is 2 (proc_sys_vm(5)), the kernel counts the private
- * writable memory of a clone as it does that of the process, written or not.
- * Where no room is left, the next malloc(3) of any process fails. So there must
- * be room for twice what the clone takes.
+ * If vm.overcommit_memory is 2 (proc_sys_vm(5)), the kernel counts all private
+ * writable memory of a clone against its commit limit, even pages that nobody
+ * wrote to. When the limit is reached, malloc(3) fails in every process. So
+ * there must be room for twice what the clone takes.
  *
  * The user may set a limit as well (struct liveopts): for all that clones take,
  * and for copies of shared memory.
@@ -59,7 +59,7 @@ struct room {			/* a limit that several processes share */
 struct headroom {
 	struct bytes	 mounts; /* contents of our file "mountinfo" */
 	struct room	 snapshot; /* memory limit given to snap */
-	struct room	 commit; /* memory that the kernel may promise */
+	struct room	 commit; /* commit limit of the kernel */
 	uint64_t	 tasks;	/* number of processes and threads of all
 				   users; 0: not read yet */
 	uint64_t	 clones; /* number of clones that count against the
@@ -271,9 +271,9 @@ user_take(struct claim *c)
 }
 
 /*
- * Set r to the memory that the kernel may promise to processes, and to what it
- * has promised: CommitLimit and Committed_AS of proc_meminfo(5). There is no
- * limit unless vm.overcommit_memory is 2.
+ * Set r to the commit limit of the kernel, and to the memory counted against
+ * it: CommitLimit and Committed_AS of proc_meminfo(5). There is no limit unless
+ * vm.overcommit_memory is 2.
  */
 static void
 commit_read(struct room *r)

@@ -48,9 +48,9 @@ option_time(const struct filerec *t, int name)
 }
 
 /*
- * Set the reason in t if socket t belongs to another network namespace than its
- * process. It would be restored in that of the process. Set no reason if the
- * kernel does not tell the namespace.
+ * If socket t belongs to another network namespace than its process, set the
+ * reason in t: criu would restore the socket in the namespace of the process.
+ * Do nothing if the kernel does not report the namespace of the socket.
  */
 static void
 namespace_check(struct filerec *t)
