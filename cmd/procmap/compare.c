@@ -78,7 +78,7 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
  * usually pid itself. However, if each snapshot has only one process, the two
  * are compared even if their IDs differ: return the ID of the process in old.
  */
-static uint64_t
+uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
 {
 	uint64_t other = 0;

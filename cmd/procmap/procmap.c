@@ -324,7 +324,8 @@ choose(struct command *c)
 		c->failed = true;
 	if (c->npid == 0 && c->nsnap > 0 && !c->failed) {
 		pid_addall(c, c->snap[c->nsnap - 1], NULL);
-		if (c->nsnap == SNAPS && c->npid != 1)
+		if (c->nsnap == SNAPS && (c->npid != 1 || pid_before(c->snap[0],
+		    c->snap[1], c->pid[0]) == c->pid[0]))
 			pid_addall(c, c->snap[0], c->snap[1]);
 		if (c->npid == 0)
 			errx(1, "no process in the snapshot has mappings");

@@ -120,6 +120,7 @@ struct figure	*figure_add(struct album *, const struct space *);
 /* compare.c */
 int		 album_compare(struct album *, struct snap *, struct snap *,
 		    const struct space *, size_t);
+uint64_t	 pid_before(struct snap *, struct snap *, uint64_t);
 
 /* picture.c */
 int		 picture_write(const struct album *, const char *,

@@ -110,6 +110,9 @@ try "changes of a process with another ID" \
     "$BUILD/procmap" -g other.svg -M alone.snap -M other.snap
 python3 texts.py other.svg >texts
 is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "another ID is not a change"
+"$BUILD/procmap" -g ended.svg -M all.snap -M alone.snap
+python3 texts.py ended.svg >texts
+is "$(grep -c '^process 8: other' texts)" 1 "all but one ended: they are shown"
 
 # Colors are far from each other in CIELAB, also as people without the cones for
 # red or green see them (Machado, Oliveira and Fernandes, 2009).
@@ -180,4 +183,4 @@ refused 1 "none/x.svg: No such file or directory" -g none/x.svg -M all.snap
 refused 1 "4242: No such process
 procmap: no mappings to draw" -g y.svg -M all.snap 4242
 is "$(find . -name 'y.svg*')" "" "no file"
-finish 49
+finish 50
