@@ -47,7 +47,8 @@ enum vmflag {			/* flags of VmFlags; see proc_pid_smaps(5) */
 	VMF_NORESERVE = 1 << 19, /* MAP_NORESERVE of mmap(2) */
 	VMF_HUGETLB = 1 << 20,	/* MAP_HUGETLB, or a file of hugetlbfs */
 	VMF_FLAGS_KNOWN = 1 << 21,
-	VMF_SIZES_KNOWN = 1 << 22
+	VMF_SIZES_KNOWN = 1 << 22,
+	VMF_PKEY = 1 << 23	/* protection key other than 0; pkeys(7) */
 };
 
 enum {				/* masks of two flags each */
@@ -204,6 +205,7 @@ uint64_t	 ns_number(pid_t pid, const char *link);
 pid_t		 proc_leader(pid_t tid);
 int		 proc_stat(pid_t pid, pid_t tid, struct task *t);
 bool		 proc_ended(pid_t pid);
+pid_t		 proc_living(pid_t pid);
 int		 proc_limit(pid_t pid, const char *name, uint64_t *soft);
 uint64_t	 proc_began(pid_t tid);
 int		 proc_refused(pid_t pid);

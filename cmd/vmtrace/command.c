@@ -8,6 +8,7 @@
 
 #include <err.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,9 +22,12 @@ enum { END_MS = 500 }; /* maximum time in ms from the end of the trace to the
 void
 command_begin(struct command *c, char **argv)
 {
+	void (*was)(int);
 	int go[2], why[2], e;
 	char ch;
 
+	/* if it is ignored, waitpid(2) finds no child */
+	was = signal(SIGCHLD, SIG_DFL);
 	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(why, O_CLOEXEC) == -1)
 		err(1, "pipe");
 	if ((c->pid = fork()) == -1)
@@ -32,6 +36,7 @@ command_begin(struct command *c, char **argv)
 		close(go[1]);
 		if (read(go[0], &ch, 1) != 1)
 			_exit(1);
+		signal(SIGCHLD, was);
 		execvp(argv[0], argv);
 		e = errno;
 		(void)!write(why[1], &e, sizeof e);

@@ -235,6 +235,18 @@ is "$(message "$zombie")" \
 target "$targets/leader"
 is "$(message -m "$pid" | sed 's/[0-9]*$//') $(($(column "$pid" RSS) > 100))" \
     "0   1" "a process whose first thread has ended"
+if is_root; then
+	target python3 -c 'import ctypes, threading, time
+memory = b"x" * (50 << 20)
+threading.Thread(target=time.sleep, args=(1000,)).start()
+print("ready", flush=True)
+ctypes.CDLL(None).pthread_exit(None)'
+	read -r rss touched < <("$pagestat" -bn -w 0.5 -o rss,touched "$pid")
+	is "$((rss > 2 * touched))" 1 "-w: its first thread has ended" ||
+	    echo "# $rss $touched"
+else
+	skip "-w: its first thread has ended" "not root"
+fi
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	is "$(message 2)" \
 	    "1 2: no user address space: it is a kernel thread 0" \
@@ -357,4 +369,4 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root"
 fi
-finish 70
+finish 71

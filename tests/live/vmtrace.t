@@ -452,5 +452,13 @@ no use'
 else
 	skip 'as nobody' 'not root' 6
 fi
+
+as=(env)
+target "$targets/leader"
+trace -t 0.2 "$pid"
+is "$rc" 0 'the first thread has ended' || diag <"$tmp/err"
+as=(env --ignore-signal=SIGCHLD)
+trace sh -c 'exit 3'
+is "$rc" 3 'SIGCHLD is ignored: the status is that of the command'
 kill "$sleeper" "$holder"
-finish 69
+finish 71

@@ -258,13 +258,13 @@ pid_t
 traced_process(pid_t tid)
 {
 	struct task t;
-	long pid;
+	pid_t pid;
 
 	if (proc_stat(tid, 0, &t) == -1)
 		return errstr_set("No such process");
 	if (t.kernel)
 		return errstr_set("a kernel thread has no page faults");
-	if (t.state == 'Z' || t.state == 'X')
+	if ((t.state == 'Z' || t.state == 'X') && proc_ended(tid))
 		return errstr_set("a zombie has no page faults");
-	return (pid = proc_status(tid, 0, "Tgid")) > 0 ? (pid_t)pid : tid;
+	return (pid = proc_leader(tid)) != -1 ? pid : tid;
 }

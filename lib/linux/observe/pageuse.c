@@ -269,7 +269,9 @@ touched_forget(pid_t pid)
 {
 	int fd, rc;
 
-	if ((fd = proc_open(pid, 0, "clear_refs", O_WRONLY)) == -1)
+	/* a thread that has exited has no memory, and nothing is cleared */
+	fd = proc_open(pid, proc_living(pid), "clear_refs", O_WRONLY);
+	if (fd == -1)
 		return errno == ENOENT && proc_died(pid, 0) ?
 		    errstr_set("%d: No such process", pid) :
 		    errno == ENOENT ?

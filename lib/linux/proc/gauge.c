@@ -94,36 +94,16 @@ pressure_measure(pid_t pid, const char *resource, uint64_t *v)
 	return rc;
 }
 
-struct living {			/* a thread that has not exited */
-	pid_t		 pid;
-	pid_t		 tid;	/* 0: none was found yet */
-};
-
 /*
- * If thread tid lives, record it, and end the search. This is a callback of
- * proc_list().
- */
-static int
-living_find(void *arg, long tid)
-{
-	struct living *l = arg;
-
-	if (proc_died(l->pid, (pid_t)tid))
-		return 0;
-	l->tid = (pid_t)tid;
-	return -1;
-}
-
-/*
- * Set *v to the number of open descriptors of process pid. If tid is not 0, it
- * is a thread of the process to ask. Return what proc_list() returns.
+ * Set *v to the number of open descriptors of process pid, as its thread tid
+ * shows it. Return what proc_list() returns.
  */
 static int
 fds_count(pid_t pid, pid_t tid, uint64_t *v)
 {
 	char name[40];
 
-	snprintf(name, sizeof name, "task/%d/fd", tid == 0 ? pid : tid);
+	snprintf(name, sizeof name, "task/%d/fd", tid);
 	return proc_list(pid, name, number_count, v);
 }
 
@@ -134,7 +114,7 @@ fds_count(pid_t pid, pid_t tid, uint64_t *v)
 int
 proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 {
-	struct living l = { .pid = pid };
+	pid_t living = pid;
 	struct task t;
 	long n;
 	int rc;
@@ -143,16 +123,14 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 	if (proc_stat(pid, 0, &t) == -1)
 		return errno == ESRCH ? 1 : errstr_sys("/proc/%d/stat", pid);
 	/* if the first thread has exited, it has no memory and descriptors */
-	if (t.memkb == 0)
-		(void)proc_list(pid, "task", living_find, &l);
-	if (t.memkb == 0 && l.tid == 0)
+	if (t.memkb == 0 && (living = proc_living(pid)) == 0)
 		return 1;
 	switch (m) {
 	case GAUGE_CPU:
 		*v = t.utime + t.stime;
 		return 0;
 	case GAUGE_RSS:
-		if (l.tid != 0 && proc_stat(pid, l.tid, &t) == -1)
+		if (living != pid && proc_stat(pid, living, &t) == -1)
 			return 1;	/* it has just ended */
 		*v = t.memkb * KB;
 		return 0;
@@ -161,7 +139,7 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 		*v = (uint64_t)n;
 		return n == -1;
 	case GAUGE_FDS:
-		return fds_count(pid, l.tid, v);
+		return fds_count(pid, living, v);
 	default:
 		rc = pressure_measure(pid, m == GAUGE_PSI_CPU ? "cpu" :
 		    m == GAUGE_PSI_IO ? "io" : "memory", v);

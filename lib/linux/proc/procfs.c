@@ -331,7 +331,10 @@ filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 pid_t
 proc_leader(pid_t tid)
 {
-	return (pid_t)proc_status(tid, 0, "Tgid");
+	const long pid = proc_status(tid, 0, "Tgid");
+
+	/* 0 if the thread ends while its status is read */
+	return pid > 0 ? (pid_t)pid : -1;
 }
 
 /*
@@ -342,6 +345,40 @@ bool
 proc_ended(pid_t pid)
 {
 	return proc_died(pid, 0) && proc_status(pid, 0, "Threads") <= 1;
+}
+
+struct living {			/* a thread that has not exited */
+	pid_t		 pid;
+	pid_t		 tid;	/* 0: none was found yet */
+};
+
+/*
+ * If thread tid lives, record it, and end the search. This is a callback of
+ * proc_list().
+ */
+static int
+living_find(void *arg, long tid)
+{
+	struct living *l = arg;
+
+	if (proc_died(l->pid, (pid_t)tid))
+		return 0;
+	l->tid = (pid_t)tid;
+	return -1;
+}
+
+/*
+ * Return the ID of a thread of process pid that has not exited, or 0 if there
+ * is none. If the first thread has exited, /proc/PID shows no memory and no
+ * descriptors.
+ */
+pid_t
+proc_living(pid_t pid)
+{
+	struct living l = { .pid = pid };
+
+	(void)proc_list(pid, "task", living_find, &l);
+	return l.tid;
 }
 
 /*
