@@ -50,6 +50,8 @@ daemon_begin(void)
 	pid_t pid, parent;
 
 	parent = getpid();
+	/* if it is ignored, waitpid(2) finds no child */
+	signal(SIGCHLD, SIG_DFL);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
 		err(1, "cannot run in the background");

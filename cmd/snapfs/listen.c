@@ -48,26 +48,34 @@ unix_listen(const char *path, char **made)
 }
 
 /*
- * Return a descriptor that listens at port of host, "*" for any address of the
- * machine, or -1 with errno set. Set *why to the reason if the names are wrong.
+ * Return a descriptor that listens at port of host, or -1 with errno set. If
+ * host has several addresses, listen at the first one that is free. If host is
+ * "*", listen at all addresses of the machine. Set *why to the reason if the
+ * names are wrong.
  */
 static int
 tcp_listen(const char *host, const char *port, const char **why)
 {
-	static const int on = 1;
+	static const int on = 1, off = 0;
 	const struct addrinfo want = { .ai_flags = AI_PASSIVE,
 	    .ai_socktype = SOCK_STREAM };
 	struct addrinfo *all, *a;
 	int fd, rc;
 
-	rc = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &want,
-	    &all);
+	if (strcmp(host, "*") == 0) {
+		fd = tcp_listen("::", port, why);
+		return fd != -1 ? fd : tcp_listen("0.0.0.0", port, why);
+	}
+	rc = getaddrinfo(host, port, &want, &all);
 	if (rc != 0) {
 		*why = rc == EAI_SYSTEM ? NULL : gai_strerror(rc);
 		return -1;
 	}
 	for (fd = -1, a = all; fd == -1 && a != NULL; a = a->ai_next) {
 		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, 0);
+		/* "::" includes the addresses of IPv4 */
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
+		    sizeof off);
 		/* accepted sockets inherit these */
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 		(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

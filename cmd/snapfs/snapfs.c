@@ -307,7 +307,8 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 	    tree_series(sv.tree, file[0]) : tree_files(sv.tree, file, n);
 	sources_check(&sources);
 	root_make(&sv.root, origin, input.n);
-	sv.status = input.whole != NULL && input.whole->broken != NULL;
+	sv.status = program_lost() ||
+	    (input.whole != NULL && input.whole->broken != NULL);
 	rc = o->address != NULL ? listen_serve(&l, &sv) : mount_serve(&m, &sv);
 	fstree_free(sv.tree);
 	momentset_close(&input);

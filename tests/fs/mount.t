@@ -36,6 +36,14 @@ fusermount3 -u "$tmp/mnt"
 is "$? $(cat "$tmp/err")$(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" \
     "/proc/$one/exe" 2>&1)" "0 $one " "a live process is mounted"
 fusermount3 -u "$tmp/mnt"
+"$BUILD/snapfs" "$one" 2147483647 "$tmp/mnt" 2>"$tmp/err"
+is "$? $(ls "$tmp/mnt") $(grep -c 'no such process' "$tmp/err")" "1 $one 1" \
+    "one of two processes is missing: the status is 1"
+fusermount3 -u "$tmp/mnt"
+env --ignore-signal=SIGCHLD "$BUILD/snapfs" "$tmp/none" "$tmp/mnt" \
+    2>"$tmp/err"
+is "$? $(grep -c 'No such file' "$tmp/err")" "1 1" \
+    "SIGCHLD is ignored: the status is that of the server"
 "$BUILD/snapfs" -p "$pid" "$tmp/two" "$tmp/mnt" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")$(ls "$tmp/mnt")" "0 $pid" "-p mounts one process"
 fusermount3 -u "$tmp/mnt"
@@ -182,4 +190,4 @@ directory (is FUSE available?)" "a missing /dev/fuse is an error"
 else
 	skip "a missing /dev/fuse is an error" "needs root"
 fi
-finish 42
+finish 44

@@ -74,6 +74,17 @@ for p in $(server_of "127.0.0.1:$port") $ninep; do
 	kill "$p"
 	until_true gone "$p"
 done
+snapfs -s "tcp!*!$port" "$tmp/snap"
+is "$rc $err" "0 " "all addresses of the machine"
+hosts=(127.0.0.1)
+grep -q '^0*1 ' /proc/net/if_inet6 2>/dev/null && hosts+=(::1)
+try "it is reached at ${hosts[*]}" python3 -c 'import socket, sys
+for host in sys.argv[2:]:
+    socket.create_connection((host, int(sys.argv[1]))).close()' \
+    "$port" "${hosts[@]}"
+ninep=$(server_of "tcp!\*!$port")
+kill "$ninep"
+until_true gone "$ninep"
 : >"$tmp/file"
 snapfs -s "unix!$tmp/file" "$tmp/snap"
 is "$rc $err" "1 snapfs: unix!TMP/file: Address already in use" \
@@ -84,4 +95,4 @@ is "$rc $err" "1 snapfs: 5640: not a path, HOST:PORT or tcp!HOST!PORT" \
     "an invalid address is an error"
 snapfs -s "$tmp/9p" -m "$tmp" "$tmp/snap"
 is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "-s with -m is an error"
-finish 19
+finish 21
