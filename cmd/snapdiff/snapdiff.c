@@ -279,6 +279,7 @@ main(int argc, char *argv[])
 	struct command *const cmd = &command;
 	struct confined need = { 0 };
 
+	program_descriptors();
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	if ((*argv == NULL && cmd->sources.cgroup.n == 0) ||

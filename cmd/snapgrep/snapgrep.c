@@ -269,6 +269,7 @@ main(int argc, char *argv[])
 	size_t i;
 	int rc;
 
+	program_descriptors();
 	/* SIGUSR1 asks other programs of snap for their progress */
 	signal(SIGUSR1, SIG_IGN);
 	argv = patterns(cmd, options_take(&cmdline, argc, argv));

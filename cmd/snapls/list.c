@@ -229,26 +229,38 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 }
 
 /*
+ * Print word, then an amount of n bytes as ls asks for.
+ */
+static void
+list_amount(const char *word, uint64_t n, const struct listing *ls)
+{
+	char rounded[24];
+
+	if (ls->table.bytes)
+		printf("%s%" PRIu64, word, n);
+	else {
+		text_bytes(rounded, sizeof rounded, n);
+		printf("%s%s", word, rounded);
+	}
+}
+
+/*
  * Print the amount of each kind of memory in c.
  */
 static void
-list_count(const struct kbcount *c)
+list_count(const struct kbcount *c, const struct listing *ls)
 {
-	char raw[24], zero[24], same[24];
-
-	text_bytes(raw, sizeof raw, c->raw * KB);
-	text_bytes(zero, sizeof zero, c->zero * KB);
-	text_bytes(same, sizeof same, c->same * KB);
-	printf("raw %s, zero %s, shared %s", raw, zero, same);
+	list_amount("raw ", c->raw * KB, ls);
+	list_amount(", zero ", c->zero * KB, ls);
+	list_amount(", shared ", c->same * KB, ls);
 }
 
 /*
  * Print the totals of snapshot s.
  */
 static void
-total_snap(const struct snap *s)
+total_snap(const struct snap *s, const struct listing *ls)
 {
-	char memory[24];
 	struct sums sum;
 	uint64_t all;
 
@@ -256,18 +268,19 @@ total_snap(const struct snap *s)
 	if (sum.files > 0) {
 		printf("with %zu mapped file%s: ", sum.files,
 		    sum.files == 1 ? "" : "s");
-		list_count(&sum.embedded);
+		list_count(&sum.embedded, ls);
 		putchar('\n');
 	}
-	text_bytes(memory, sizeof memory, sum.mem);
 	all = sum.count.raw + sum.count.zero + sum.count.same;
 	printf("all: ");
-	list_count(&sum.count);
+	list_count(&sum.count, ls);
 	printf("; %.1f%% saved\n", all == 0 ? 0 :
 	    100 - 100 * (double)sum.count.raw / (double)all);
-	printf("total %zu process%s, %zu thread%s, %s\n", sum.processes,
+	printf("total %zu process%s, %zu thread%s", sum.processes,
 	    sum.processes == 1 ? "" : "es", sum.threads,
-	    sum.threads == 1 ? "" : "s", memory);
+	    sum.threads == 1 ? "" : "s");
+	list_amount(", ", sum.mem, ls);
+	putchar('\n');
 }
 
 /*
@@ -287,7 +300,7 @@ list_all(struct snap *s, const struct listing *ls)
 		if ((p = s->proc[i])->embedded == NULL)
 			continue;
 		printf("\nfile %" PRIu64 ": ", p->pid);
-		list_count(&p->count);
+		list_count(&p->count, ls);
 		putchar('\n');
 		list_segments(p, ls);
 	}
@@ -343,7 +356,7 @@ list_snap(struct snap *s, const char *path, const struct listing *ls)
 	if (json)
 		objects_embedded(s, path);
 	else if (ls->sources->pick.n == 0 && !ls->table.bare)
-		total_snap(s);
+		total_snap(s, ls);
 	if (ls->segments)
 		list_all(s, ls);
 }

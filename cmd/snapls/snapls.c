@@ -225,6 +225,7 @@ main(int argc, char *argv[])
 	size_t i;
 	int rc;
 
+	program_descriptors();
 	/* SIGUSR1 asks other programs of snap for their progress */
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);

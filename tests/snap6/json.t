@@ -119,6 +119,12 @@ for o in -jl -jv; do
 	"$BUILD/snapls" $o odd.snap >out 2>err
 	is "$? $(wc -c <out)" "2 0" "$o is refused"
 done
+is "$("$BUILD/snapls" -b odd.snap | sed -n 's/^total .*, //p')" \
+    "$(head -n 1 odd.json | grep -o '"memory":[0-9]*' | cut -d : -f 2)" \
+    "-b: the totals are in bytes"
+"$BUILD/snapls" odd.snap >&- 2>err
+is "$? $(cat err)" "1 snapls: standard output: Bad file descriptor" \
+    "the standard output is closed"
 "$BUILD/snapls" -j odd.snap >/dev/full 2>err
 is "$?" 1 "a full disk is an error"
 if command -v jq >/dev/null; then
@@ -139,4 +145,4 @@ r d
 END
 is "$("$BUILD/snapls" -j top.snap | grep -o '"end":"[^"]*"')" \
     '"end":"10000000000000000"' "a segment may end at 2^64"
-finish 13
+finish 15
