@@ -18,6 +18,8 @@ enum {
 			   cut */
 	MAX_TABLE = 1 << 28,	/* maximum size of a symbol or string table, in
 				   bytes */
+	MAX_NAMES = 1 << 28,	/* maximum sum of the lengths of symbol names,
+				   which may be the same bytes of the file */
 	MAX_LOADS = 256		/* segments to read */
 };
 
@@ -40,6 +42,7 @@ struct elfsyms {
 	size_t		 nload;
 	struct elfsym	*sym;	/* owned; sorted by start */
 	size_t		 n;
+	size_t		 names;	/* sum of the lengths of names, in bytes */
 };
 
 static int
@@ -89,7 +92,7 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 	uint64_t off;
 
 	if (name == NULL || *name == '\0' ||
-	    !addr_offset(s, sym->st_value, &off))
+	    !addr_offset(s, sym->st_value, &off) || s->names > MAX_NAMES)
 		return 0;
 	if (VEC_ROOM(s->sym, s->n) == -1)
 		return -1;
@@ -99,6 +102,7 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 		p->end = off;
 	if ((p->name = strndup(name, MAX_NAME)) == NULL)
 		return errstr_set("out of memory");
+	s->names += strlen(p->name);
 	s->n++;
 	return 0;
 }
