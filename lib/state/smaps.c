@@ -2,7 +2,8 @@
  * Parse maps or smaps, mapping by mapping: proc_pid_maps(5), proc_pid_smaps(5).
  *
  *	START-END PERMS OFFSET MAJOR:MINOR INODE NAME
- *	KEY:	NUMBER kB		smaps only, as the next line
+ *	KEY:	NUMBER kB		smaps only, as the next lines
+ *	ProtectionKey: NUMBER
  *	VmFlags: rd wr mr mw me ac
  */
 #include "io/io.h"
@@ -76,6 +77,12 @@ line_parse(struct scan line, struct smap *m)
 
 	if (scan_key(&t, "VmFlags:", &value)) {
 		vmflags_parse(&value, m);
+		return;
+	}
+	t = line;
+	if (*line.s == 'P' && scan_key(&t, "ProtectionKey:", &value)) {
+		if (scan_number(&value, 10, &kb) && kb != 0)
+			m->mapping.flags |= VMF_PKEY;
 		return;
 	}
 	t = line;

@@ -1675,10 +1675,14 @@ test_lost(void **state)
 	process_record(7);
 	set("personality", "00040000\n");
 	set("scheduling", "1073741830 0 0\n");
+	set("smaps", "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
+	    "ProtectionKey:         3\nVmFlags: rd ex mr mw me sl \n");
 	assert_int_equal(load_one(&o), 0);
 	assert_string_equal(noted,
 	    "process 7: its deadlines (SCHED_DEADLINE) are not restored\n"
 	    "process 7: its personality, 40000, is not restored\n"
+	    "process 7: the protection keys of its memory are not restored\n"
+	    "process 7: the seals of its memory are not restored\n"
 	    "needs criu 4.0 or newer for SCHED_RESET_ON_FORK\n");
 }
 

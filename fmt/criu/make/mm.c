@@ -71,6 +71,19 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
+ * Record in m the properties of the memory of t that are lost. flags has the
+ * bits of enum vmflag of all its mappings.
+ */
+static int
+lost_note(struct criumake *m, const struct maketask *t, unsigned int flags)
+{
+	return (flags & VMF_PKEY && make_note(m, t, NULL, "the protection keys "
+	    "of its memory are not restored") == -1) ||
+	    (flags & VMF_SEALED && make_note(m, t, NULL, "the seals of its "
+	    "memory are not restored") == -1) ? -1 : 0;
+}
+
+/*
  * Set the mappings in mm to those of t, and set t->pages. facts has the facts
  * from smaps, one element for each mapping. As in criu, [vvar] and
  * [vvar_vclock] are one mapping, and [vsyscall] is ignored.
@@ -81,6 +94,7 @@ vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
 {
 	const struct vma *v;
 	Criu__Vma e, *last = NULL;
+	unsigned int flags = 0;
 	size_t i;
 	int rc;
 
@@ -102,11 +116,14 @@ vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
 		if (rc == 0)
 			continue;
 		t->pages[i] = makevma_pages(v, &e);
+		/* the kernel seals its own mappings again */
+		if (!(e.status & (CRIU_VDSO | CRIU_VVAR)))
+			flags |= facts[i].flag;
 		if ((last = MSG_PUSH(&m->msgs, mm, vmas)) == NULL)
 			return -1;
 		*last = e;
 	}
-	return guards_add(m, t, mm);
+	return lost_note(m, t, flags) == -1 ? -1 : guards_add(m, t, mm);
 }
 
 /*
