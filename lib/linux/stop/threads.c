@@ -21,6 +21,8 @@
 #include "stopping.h"
 #include "vec.h"
 
+#include <sys/syscall.h>
+
 #include <elf.h>
 
 enum {				/* time limits for threads to stop */
@@ -310,6 +312,19 @@ threads_part(struct lproc *p)
 }
 
 /*
+ * Return true if thread t may have made a child since it was judged: it ran, or
+ * it waited for a child and may have made another one.
+ */
+static bool
+thread_forks(const struct lthread *t)
+{
+	const int64_t nr = t->seencall.nr;
+
+	return t->rank == RANK_RUNS || (t->rank == RANK_IDLE && (nr == -1 ||
+	    nr == SYS_wait4 || nr == SYS_waitid));
+}
+
+/*
  * Release the threads of process p. Set p->held to the time in microseconds for
  * which it was stopped. late_release() releases a thread that does not stop in
  * time, as the kernel does when our process ends.
@@ -320,9 +335,8 @@ threads_release(struct lproc *p)
 	struct lthread *t;
 
 	threads_await(p);
-	/* one that ran when it was seized may have made a child since */
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->rank == RANK_RUNS && t->hold == HOLD_STOPPED &&
+		if (thread_forks(t) && t->hold == HOLD_STOPPED &&
 		    thread_haschild(p->pid, t->tid))
 			t->rank = RANK_SIGNALED;
 	if (threads_part(p)) {
