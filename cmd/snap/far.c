@@ -117,15 +117,19 @@ static bool
 far_byte(struct far *f, char *c, uint64_t heard)
 {
 	struct pollfd p = { .fd = f->fd, .events = POLLIN };
+	bool late;
 	ssize_t n;
+	int rc;
 
 	for (;;) {
 		/* before the time is compared: we may have been suspended */
-		if (poll(&p, 1, 500) > 0 &&
+		rc = poll(&p, 1, 500);
+		late = now_ms() - heard > SILENCE_MS;
+		/* after the move, a command that writes on is ended as well */
+		if (rc > 0 && !(f->ending && late) &&
 		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
 			return n == 1;
-		if ((f->ending || heard != 0) &&
-		    now_ms() - heard > SILENCE_MS) {
+		if ((f->ending || heard != 0) && late) {
 			far_fail(f, "--to: the command is silent for more "
 			    "than 10 seconds");
 			(void)kill(f->pid, SIGKILL);
@@ -168,8 +172,9 @@ far_read(void *far)
 static void __attribute__((noreturn))
 far_exec(const char *command, int fd)
 {
-	static const int none[] = { SIGINT, SIGQUIT, SIGTSTP };
-	static const int usual[] = { SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ };
+	static const int none[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
+	static const int usual[] = { SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU,
+	    SIGXFSZ };
 	sigset_t set;
 	size_t i;
 
@@ -217,26 +222,42 @@ far_begin(const char *command)
 }
 
 /*
+ * Return true if a blocked signal that asks us to end is pending.
+ */
+static bool
+is_interrupted(void)
+{
+	sigset_t s;
+
+	return sigpending(&s) == 0 && (sigismember(&s, SIGHUP) == 1 ||
+	    sigismember(&s, SIGINT) == 1 || sigismember(&s, SIGTERM) == 1);
+}
+
+/*
  * Wait until the far side has sent the given answer or a later one. Return 0,
  * or -1 with errstr set if it has failed, or has not resumed the processes
- * within RESUME_MS.
+ * within RESUME_MS, or if a signal comes while it fills their memory.
  */
 int
 far_await(struct far *f, enum answer answer)
 {
 	struct timespec until;
-	int rc = 0;
+	int naps, rc = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += RESUME_MS / 1000;
 	pthread_mutex_lock(&f->lock);
-	while (f->last < answer && rc == 0)
-		if (answer != ANSWER_RESUMED)
-			pthread_cond_wait(&f->changed, &f->lock);
-		else if (pthread_cond_timedwait(&f->changed, &f->lock,
-		    &until) == ETIMEDOUT)
+	for (naps = 0; f->last < answer && rc == 0; naps++) {
+		/* naps count: time also passes while we are suspended */
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec++;
+		(void)pthread_cond_timedwait(&f->changed, &f->lock, &until);
+		if (f->last >= answer)
+			break;
+		if (answer == ANSWER_RESUMED && naps > RESUME_MS / 1000)
 			rc = errstr_set("--to: no answer in %d seconds",
 			    RESUME_MS / 1000);
+		if (answer == ANSWER_RUNNING && is_interrupted())
+			rc = errstr_set("--to: interrupted by a signal");
+	}
 	if (f->last == ANSWER_FAILED)
 		rc = errstr_set("%s", f->why);
 	pthread_mutex_unlock(&f->lock);

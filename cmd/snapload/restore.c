@@ -357,14 +357,21 @@ root_lives(struct receiving *r)
 
 /*
  * Wait until criu lazy-pages, if it was started, has restored all memory of the
- * processes, which run. If it fails, kill them, because missing pages would
- * read as zeros. Return the outcome, with errstr set unless the processes run.
+ * process, which runs. If it fails, kill the process, because missing pages
+ * would read as zeros. It does not fail if the process ends. Return the
+ * outcome, with errstr set unless the process runs.
  */
 static enum outcome
 lazy_await(struct receiving *r)
 {
-	if (r->lazy == 0 || child_wait(r->lazy) == 0)
+	if (r->lazy == 0)
 		return RUNNING;
+	if (child_wait(r->lazy) == 0) {
+		if (root_lives(r))
+			return RUNNING;
+		errstr_set("the process ended before it had all its memory");
+		return UNKNOWN;
+	}
 	rest_kill();
 	errstr_set("criu lazy-pages failed; the processes have run for a "
 	    "moment and are killed");
@@ -404,8 +411,13 @@ restore(struct receiving *r, const struct buf *command)
 	/* criu runs the action script again right before it resumes them; if
 	   it exits with an error before that, it has killed them */
 	resumed.fd = r->said;
-	return WIFEXITED(status) && poll(&resumed, 1, 0) == 0 ? UNDONE :
-	    UNKNOWN;
+	if (poll(&resumed, 1, 0) != 0)
+		return UNKNOWN;
+	if (WIFEXITED(status))
+		return UNDONE;
+	/* criu was killed: nothing lets them run, unless it traced them */
+	rest_kill();
+	return UNKNOWN;
 }
 
 /*
