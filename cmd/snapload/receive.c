@@ -237,6 +237,8 @@ receive(const char *dir, make_fn make)
 		if (signal(ending[i], SIG_IGN) != SIG_IGN)
 			signal(ending[i], on_end);
 	signal(SIGPIPE, SIG_IGN);
+	/* if it is ignored, waitpid(2) finds no child */
+	signal(SIGCHLD, SIG_DFL);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if ((errno = worker_start(&thread, beat, NULL)) != 0)
 		err(1, "cannot start a thread");

@@ -58,6 +58,11 @@ is "$(here) $(there | wc -l) $(ls "$tmp/there")" ' 1 ' 'moved: it is only there'
 counts_on 'moved' "$(lines)"
 
 begin
+to "env --ignore-signal=SIGCHLD $far"
+is "$ended $said $(here) $(there | wc -l)" '0   1' \
+    'moved: SIGCHLD is ignored there'
+
+begin
 to "$BUILD/snapload --receive"
 is "$ended $said" "1 snap: far side: the process ID N is in use by \
 $(cat "/proc/$first/comm")" 'the process ID is in use'
@@ -101,6 +106,10 @@ to 'echo hello; cat >/dev/null'
 is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "hello"' \
     'another program'
 undone 'another program'
+to 'yes 2>/dev/null'
+is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "y"' \
+    'a program that writes on'
+undone 'a program that writes on'
 to "${over[*]} unshare -m sh -c 'mount --bind $tmp/hidden $(dirname "$log") &&
     TMPDIR=/tmp exec $BUILD/snapload --receive'"
 is "$ended $said" '1 snap: far side: LOG: No such file or directory' \
@@ -303,9 +312,27 @@ lazy-pages failed; the processes have run for a moment and are killed" \
 	    'criu lazy-pages fails: killed there'
 	is "$(ps -o stat= -p "$first" | cut -c1) $(grep -c 'stay stopped here' \
 	    "$tmp/err")" 'T 1' 'criu lazy-pages fails: stopped here'
+
+	# the process there ends before criu lazy-pages does
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+$criu "\$@" || exit
+[ "\$1" = lazy-pages ] || exit 0
+while pgrep -f 'criu restore'; do sleep 0.1; done
+sleep 0.3
+pkill -KILL -f "$here/counter.py"
+while pgrep -r D,R,S -f "$here/counter.py"; do sleep 0.1; done
+exit 0
+END
+	kill -CONT "$first"
+	begin
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	is "$ended $(there) $(grep -c 'far side: the process ended' \
+	    "$tmp/err") $(ps -o stat= -p "$first" | cut -c1)" '1  1 T' \
+	    'the process ends there: it is stopped here'
 else
-	skip 'criu lazy-pages' 'no userfaultfd(2)' 9
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 10
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 54
+finish 60
