@@ -246,6 +246,8 @@ hierarchy() {
 over() {
 	! grep -q "name=${name##*.}:" /proc/self/cgroup || {
 		hierarchy && umount "$tmp/mnt.v1"
+		# the kernel removes it in the background; a mount keeps it
+		sleep 0.5
 		false
 	}
 }
