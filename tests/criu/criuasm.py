@@ -553,6 +553,15 @@ def oldshm(path):
 
 
 @case
+def sysv(path):
+    """System V shared memory."""
+    im = Images()
+    im.vmas[4] = vma(SHM, SHM + 4 * PAGE, 0x501, 3, 0x21, 62)
+    im.mm()
+    im.write(path)
+
+
+@case
 def loop(path):
     im = Images()
     im.entries[0] = entry(CODE, 1, 1)

@@ -422,6 +422,33 @@ test_missing(void **state)
 }
 
 /*
+ * System V shared memory has the same name as its mappings, so that -x finds
+ * it.
+ */
+static void
+test_sysv(void **state)
+{
+	struct exclude *x = exclude_new();
+	struct snap *s;
+
+	(void)state;
+	s = read_dir(make("sysv"));
+	assert_page(s->proc[0], SHM, "s62", 0);
+	assert_contains(rec_string(s->proc[0], "maps"),
+	    " 00:01 62                                 "
+	    "/SYSV00000000 (deleted)\n");
+	assert_string_equal(s->proc[4]->embedded->path,
+	    "/SYSV00000000 (deleted)");
+	assert_int_equal(exclude_add(x, "700000-701000"), 0);
+	assert_int_equal(exclude_snap(x, s, note_warning, NULL), 0);
+	assert_string_equal(warned, "");
+	assert_null(page_at(s->proc[4], 0));
+	assert_page(s->proc[4], PAGE, "s62", PAGE);
+	exclude_free(x);
+	snap_free(s);
+}
+
+/*
  * Unknown fields are reported once and written back.
  */
 static void
@@ -479,8 +506,8 @@ static void
 test_round_trip(void **state)
 {
 	static const char *const name[] = { "both", "old", "new", "lazy",
-	    "guard", "compat", "oldshm", "stack", "large", "arm4", "arm64k",
-	    "arm64kupon", "unknown" };
+	    "guard", "compat", "oldshm", "sysv", "stack", "large", "arm4",
+	    "arm64k", "arm64kupon", "unknown" };
 	char in[PATH_MAX], out[PATH_MAX];
 	struct criustat st;
 	struct snap *s;
@@ -900,6 +927,7 @@ main(void)
 		cmocka_unit_test(test_regs),
 		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_arm64),

@@ -3,6 +3,7 @@
  * /proc/PID/maps.
  */
 #include "read.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -25,7 +26,8 @@ anon_name(const Criu__Mm *mm, const Criu__Vma *v)
 }
 
 /*
- * Set the name, device and inode of m to those of mapping v.
+ * Set the name, device and inode of m to those of mapping v. If v maps System V
+ * shared memory, note that in the object, which then gets the same name.
  */
 static int
 vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
@@ -36,6 +38,7 @@ vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
 	    v->status & CRIU_VDSO ? "[vdso]" :
 	    v->status & CRIU_AIORING ? "/[aio] (deleted)" : NULL;
 	const struct criufile *f;
+	struct criushm *shm;
 
 	if (name == NULL &&
 	    v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED)) {
@@ -52,6 +55,9 @@ vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
 		    "/dev/zero (deleted)";
 		m->dev = makedev(0, 1);
 		m->ino = v->shmid;
+		shm = FIND(r->shm, r->nshm, id, v->shmid);
+		if (shm != NULL && v->status & CRIU_SYSVIPC)
+			shm->sysv = true;
 	}
 	m->name = str_dup(name != NULL ? name : anon_name(mm, v));
 	return m->name == NULL ? -1 : 0;

@@ -49,6 +49,8 @@ struct criushm {		/* a shared memory object */
 	uint64_t	 id;
 	struct pagemap	*map;	/* owned; addresses are offsets within the
 				   object */
+	bool		 sysv;	/* a process maps it as System V shared
+				   memory */
 };
 
 struct criutask {		/* a process or a thread */

@@ -54,14 +54,16 @@ criushm_read(struct criureader *r)
 }
 
 /*
- * Return the path that /proc/PID/maps shows for shared memory object id, or
- * NULL if memory runs out.
+ * Return the path that the mappings of shared memory object shm have in maps.c,
+ * or NULL if memory runs out.
  */
 static char *
-shm_name(struct criureader *r, uint64_t id)
+shm_name(struct criureader *r, const struct criushm *shm)
 {
-	const Criu__MemfdInode *m = PSEEK(r->memfd, r->nmemfd, x->shmid == id);
-	const char *name = m == NULL ? "/dev/zero" : m->name;
+	const Criu__MemfdInode *m = PSEEK(r->memfd, r->nmemfd,
+	    x->shmid == shm->id);
+	const char *name = shm->sysv ? "/SYSV00000000" :
+	    m == NULL ? "/dev/zero" : m->name;
 	char *s;
 	size_t i;
 
@@ -106,7 +108,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	char name[48];
 	int rc;
 
-	if ((v.name = shm_name(r, shm->id)) == NULL)
+	if ((v.name = shm_name(r, shm)) == NULL)
 		return -1;
 	p = embedded_new(r->snap, &v);
 	if (p == NULL || shm_memory(p, shm->map) == -1)
