@@ -265,7 +265,8 @@ leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
 
 /*
  * Exclude from p, an embedded file, the ranges that were excluded from the
- * processes that map it.
+ * processes that map it. Its bytes are a text if they begin like an ELF file,
+ * even those of shared memory.
  */
 static int
 leave_embedded(struct exclude *x, struct proc *p)
@@ -279,7 +280,9 @@ leave_embedded(struct exclude *x, struct proc *p)
 		    leaving_add(x, r->start, r->end, r->reason) == -1)
 			return -1;
 	}
-	return image_leave(p->mem, x->leaving, x->nleaving);
+	return image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
+	    image_leave(p->text, x->leaving, x->nleaving) == -1 ||
+	    (x->nleaving > 0 && linuxrec_update(p) == -1) ? -1 : 0;
 }
 
 /*
@@ -296,13 +299,11 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 	struct linuxrec r;
 	int rc, told;
 
-	if (proc_isthread(p) || p->mem == NULL)
-		return 0;
 	x->nleaving = 0;
 	if (p->embedded != NULL)
-		return leave_embedded(x, p) == -1 ||
-		    (p->mem->nmissing > missing && linuxrec_update(p) == -1) ?
-		    -1 : 0;
+		return leave_embedded(x, p);
+	if (proc_isthread(p) || p->mem == NULL)
+		return 0;
 	told = 1;
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0 && x->dontdump)
 		rc = told = leave_dontdump(x, p, &r);

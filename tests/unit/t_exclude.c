@@ -233,6 +233,39 @@ test_ranges(void **state)
 }
 
 /*
+ * Embedded shared memory can be a memory or, if it begins like an ELF file, a
+ * text. Pages that are excluded later become missing as well.
+ */
+static void
+test_embedded(void **state)
+{
+	static const char *const list[] = { [IMAGE_TEXT] = "missing-text",
+	    [IMAGE_MEM] = "missing" };
+	char path[] = "/memfd:x (deleted)";
+	const struct vma v = { .ino = 6, .name = path };
+	struct snap *s;
+	struct proc *p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof list / sizeof *list; i++) {
+		s = snap_new();
+		process(s, 7, "maps", MAPS("", ""), NULL);
+		assert_non_null(p = embedded_new(s, &v));
+		segment_add(p, (enum image_kind)i, 0x2000, 0x4000, &mem->src,
+		    0);
+		assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
+		assert_int_equal(exclude(s, "12000-13000"), 0);
+		record_is(p, list[i], "3000-4000 excluded\n", 19);
+		assert_int_equal(exclude(s, "13000-14000"), 0);
+		record_is(p, list[i], "3000-5000 excluded\n", 19);
+		assert_int_equal(image_missing(i == IMAGE_TEXT ? p->text :
+		    p->mem, 0x4fff) != NULL, true);
+		snap_free(s);
+	}
+}
+
+/*
  * Memory marked MADV_DONTDUMP is excluded. A warning is printed if smaps may
  * not list all of it.
  */
@@ -325,6 +358,7 @@ main(void)
 		cmocka_unit_test(test_environ),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_embedded),
 		cmocka_unit_test(test_dontdump),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_words),
