@@ -9,13 +9,14 @@
 #include "read.h"
 
 /*
- * Set r->src to the source from which raw pages will be read. Return 0, or -1
- * with errstr set.
+ * Set r->src to the source from which raw pages will be read. If there is an
+ * index, this source also checks the small files: reader_check(). Return 0, or
+ * -1 with errstr set.
  */
 int
 reader_source(struct reader *r)
 {
-	if (r->o->nodata || r->o->brief)
+	if ((r->o->nodata || r->o->brief) && r->trailer.index == NULL)
 		r->src = source_nothing(r->snap);
 	else if (reader_copies(r)) {
 		r->src = source_spool(r->snap);

@@ -218,6 +218,13 @@ def commands(snap, tmp):
     bad[MB + 5000] ^= 1
     put(bad)
     ok(run('snapls', file)[2] == 0, 'snapls does not check pages')
+    small = bytearray(snap)
+    small[snap.index(b'linux amd64')] ^= 1
+    put(small)
+    _, err, status = run('snapls', file)
+    ok(status == 1 and 'byte 0: megabyte 0 is damaged' in err,
+       'snapls checks small files', err)
+    put(bad)
     _, err, status = run('snapls', '-c', file)
     ok(status == 1 and 'megabyte 1 (from byte 1048576) is damaged' in err and
        'process 12: lost with megabyte 1: ' in err and ' of mem ' in err,
