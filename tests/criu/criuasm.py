@@ -695,6 +695,35 @@ bad_vmas('vma-shm', vma(CODE, CODE + 2 * PAGE, 0x101, 3, 0x21, 999))
 bad_vmas('no-exe', vma(CODE, CODE + PAGE, 0x201), set={12: 999})
 
 
+@case
+def many_shm(path):
+    """1100 mappings of an object with 4096 runs of pages."""
+    im = Images()
+    im.f['pagemap-shmem-62.img'] = image('pagemap', [(1, 2)], *[
+        entry(2 * i * PAGE, 1, 2) for i in range(4096)])
+    im.vmas = [vma(CODE, CODE + PAGE, 0x41, 5, 2, 1)]
+    im.vmas += [vma(a, a + 8192 * PAGE, 0x101, 3, 0x21, 62) for a in
+                range(1 << 30, (1 << 30) + 1100 * 8192 * PAGE, 8192 * PAGE)]
+    im.entries = [entry(CODE, 1)]
+    im.mm()
+    im.pagemap()
+    im.write(path)
+
+
+@case
+def many_fds(path):
+    """40 processes with the same 8000 descriptors."""
+    im = Images()
+    im.f['fdinfo-70.img'] = image('fdinfo', *[
+        [(1, 4), (2, 0), (3, 1), (4, i)] for i in range(8000)])
+    for pid in range(100, 140):
+        im.f['pstree.img'] += frame([(1, pid), (2, 7), (3, 7), (4, 7),
+                                     (5, pid)])
+        for name in 'core', 'ids', 'fs', 'mm', 'pagemap':
+            im.f['%s-%d.img' % (name, pid)] = im.f[name + '-7.img']
+    im.write(path)
+
+
 def elf(path, one, two):
     """The executable is an existing ELF file; two has another build ID."""
     with open(path, 'rb') as f:

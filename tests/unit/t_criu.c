@@ -797,6 +797,10 @@ test_refused(void **state)
 		{ "vma-file", "mapping 1 at 400000: no file 999" },
 		{ "vma-shm", "mapping 1 at 400000: pagemap-shmem-999" },
 		{ "no-exe", "/mm-7.img: the executable, file 999, is not in" },
+		{ "many_shm", "mm-7.img: mapping 1026 at 840000000: more than "
+		    "4194304 pieces of shared memory in all processes" },
+		{ "many_fds", "/fdinfo-70.img: more than 262144 descriptors "
+		    "in processes that share them" },
 	};
 	size_t i;
 

@@ -10,7 +10,12 @@
 
 #include <fcntl.h>
 
-enum { CLOEXEC = 1 };		/* flag of a descriptor in fdinfo-N.img */
+enum {
+	CLOEXEC = 1,		/* flag of a descriptor in fdinfo-N.img */
+	MAX_REPEATED = 1 << 18	/* maximum number of descriptors of processes
+				   that use an image which another process
+				   uses: a small image can name many */
+};
 
 /* targets of /proc/PID/fd links that are not paths */
 static const char *const fixed[FD_TYPES] = {
@@ -307,16 +312,21 @@ criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 	struct fdinfos l = { 0 };
 	struct buf b = { 0 };
 	char name[32];
+	bool first;
 	int rc;
 
 	snprintf(name, sizeof name, "fdinfo-%u.img", id);
+	first = criudir_use(r, name);
 	rc = criuimg_each(r->images, name, CRIU_FDINFO,
 	    &criu__fdinfo__descriptor, fdinfo_add, &l);
 	SORT(l.v, l.n, fd_cmp);
+	if (rc != -1 && !first && (r->nrepeated += l.n) > MAX_REPEATED)
+		rc = errstr_set("%s/%s: more than %d descriptors in processes "
+		    "that share them", r->dir, name, MAX_REPEATED);
 	if (rc != -1)
 		rc = add_fds(r, t, name, &l);
 	free(l.v);
-	if (rc == -1 || !criudir_use(r, name))
+	if (rc == -1 || !first)
 		return rc;
 	return criudir_slurp(r, name, &b) == -1 ? -1 :
 	    criudir_keep(&t->rec, name, &b);

@@ -26,7 +26,12 @@ struct piecer {
 				   images */
 };
 
-enum { MAX_PIECES = 1 << 24 };
+enum {
+	MAX_PIECES = 1 << 24,	/* maximum number of pieces of a process */
+	MAX_SHARED = 1 << 22	/* maximum number of pieces of shared memory, in
+				   all processes: a small image can map one
+				   object many times */
+};
 
 static int
 piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
@@ -68,6 +73,23 @@ piece_pages(struct piecer *k, const struct pagemap *l, uint64_t start,
 }
 
 /*
+ * Append to k the pages of shared memory shm from offset start up to offset
+ * end. In the process, the page at offset start is at address addr.
+ */
+static int
+piece_shared(struct piecer *k, const struct criushm *shm, uint64_t start,
+    uint64_t end, uint64_t addr)
+{
+	const size_t had = k->n;
+
+	if (piece_pages(k, shm->map, start, end, addr) == -1)
+		return -1;
+	k->r->nshared += k->n - had;
+	return k->r->nshared <= MAX_SHARED ? 0 : errstr_set("more than %d "
+	    "pieces of shared memory in all processes", MAX_SHARED);
+}
+
+/*
  * Append to k the part of mapping v from address addr up to address end. The
  * caller must have checked that the pagemap does not have this part. Its pages
  * are in shared memory or in a file, or they are missing.
@@ -92,7 +114,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 		if (shm == NULL)
 			return errstr_set("pagemap-shmem-%" PRIu64 ".img is "
 			    "missing", id);
-		return piece_pages(k, shm->map, off, off + (end - addr), addr);
+		return piece_shared(k, shm, off, off + (end - addr), addr);
 	}
 	if (v->status & (CRIU_VVAR | CRIU_VSYSCALL))
 		return piece_add(k, addr, end, NULL, 0, "kernel");

@@ -80,6 +80,10 @@ struct criureader {
 	size_t		 nmemfd;
 	struct criushm	*shm;	/* sorted by id */
 	size_t		 nshm;
+	size_t		 nshared; /* number of pieces of shared memory that the
+				     processes map */
+	size_t		 nrepeated; /* number of descriptors that processes
+				       have from images already used */
 	struct criutask	**task;
 	size_t		 ntask;
 	uint8_t		*head;	/* buffer for the start of an ELF file */
