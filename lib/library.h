@@ -400,7 +400,8 @@ struct readopts {
 				   "last"; NULL: the last */
 	bool	 partial;	/* after an error, return the processes read
 				   before it, and put the error in the member
-				   "broken" of struct snap */
+				   "broken" of struct snap; drop invalid Linux
+				   records in the same way */
 	size_t	 unpacked;	/* MiB of decompressed data to keep in memory
 				   for a compressed file; 0: choose
 				   automatically */

@@ -149,22 +149,30 @@ read_stream(struct reader *r)
 /*
  * Apply the Linux record of each process to that process. With o->salvage,
  * report and remove invalid records, except those of the first "whole" moments:
- * these were not damaged.
+ * these were not damaged. With o->partial, remove them as well; the message
+ * about the first is put in the snapshot, unless it has one.
  */
 static int
 reader_apply(struct reader *r, uint64_t whole)
 {
+	struct snap *s = r->snap;
 	struct proc *p;
 	size_t i;
 
-	for (i = 0; i < r->snap->nproc; i++) {
-		p = r->snap->proc[i];
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
 		if (linuxrec_apply(p) == 0)
 			continue;
 		errstr_wrap("%s: %s", r->in->name, pid_text(p->pid));
-		if (!r->o->salvage || p->pid / EARLY_PID < whole)
+		if ((!r->o->salvage && !r->o->partial) ||
+		    p->pid / EARLY_PID < whole)
 			return -1;
-		salvage_say(r, "%s; the Linux record is lost", snap_errstr());
+		if (r->o->salvage)
+			salvage_say(r, "%s; the Linux record is lost",
+			    snap_errstr());
+		else if (s->broken == NULL &&
+		    (s->broken = str_dup(snap_errstr())) == NULL)
+			return -1;
 		proc_dropfile(p, "proc");
 	}
 	return 0;

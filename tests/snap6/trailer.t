@@ -254,6 +254,18 @@ def commands(snap, tmp):
     ok(status == 1 and 'megabyte 1 ' in err and 'megabyte 0' not in err and
        get() == whole, 'snapcat -s writes the same if bytes were removed', err)
 
+    invalid = assemble('\n'.join([
+        '"process snapshot 1 a@b amd64 2 \\"c\\"\\n"',
+        'record 10 noteid\ndata "         10 "',
+        'record 10 proc\ndata "linux amd64 1\\nname"',
+        'record 11 noteid\ndata "         10 "']), 'invalid')
+    put(invalid)
+    index, err, status = run('snapls', file)
+    ok(status == 1 and b'\n 11 ' in index and 'process 10: proc: ' in err,
+       'snapls lists processes whose Linux record is invalid', index, err)
+    scan, _, status = run('snapls', data=invalid)
+    ok(scan == index and status == 1, 'snapls < file lists the same', scan)
+
     put(snap[:600000])
     ok(run('snapls', file)[2] == 1, 'snapls refuses a cut snapshot')
     _, err, status = run('snapcat', '-s', '-o', out, file)
