@@ -80,6 +80,17 @@ segment_kblen(const struct segment *s, uint64_t kb)
 }
 
 /*
+ * Return the address at which n kilobytes of segment s end, from kilobyte kb
+ * on: see memory_end().
+ */
+uint64_t
+segment_end(const struct segment *s, uint64_t kb, uint64_t n)
+{
+	return memory_end(s->base + kb * KB, kb + n == segment_kb(s) ?
+	    s->len - kb * KB : n * KB);
+}
+
+/*
  * Append n kilobytes to segment s. They are at location loc in src; if src is
  * NULL, they are zeros. If they continue the last extent, extend it. Return 0,
  * or -1 with errstr set.

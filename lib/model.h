@@ -225,6 +225,7 @@ int		 segment_describe(const struct segment *s);
 void		 segment_take(struct segment *s, struct segment *from);
 uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
+uint64_t	 segment_end(const struct segment *s, uint64_t kb, uint64_t n);
 
 /*
  * Return the exclusive end of the len bytes at address start.  2^64, which does

@@ -133,11 +133,8 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 static int
 segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 {
-	uint64_t from, to;
+	const uint64_t from = s->base + kb * KB, to = segment_end(s, kb, n);
 
-	from = s->base + kb * KB;
-	to = memory_end(from, kb + n == segment_kb(s) ? s->len - kb * KB :
-	    n * KB);
 	return image_miss(s->image, from, to, reason) == -1 ? -1 :
 	    image_punch(s->image, from, to);
 }
@@ -221,8 +218,8 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 		if (rc == SOURCE_OK)
 			continue;
 		memset(buf + (at - kb) * KB, 0, (size_t)(r.n * KB));
-		if (image_miss(s->image, s->base + at * KB, s->base +
-		    end * KB, "unreadable") == -1)
+		if (image_miss(s->image, s->base + at * KB, segment_end(s, at,
+		    r.n), "unreadable") == -1)
 			return -1;
 	}
 	return 0;

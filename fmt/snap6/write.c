@@ -103,17 +103,14 @@ static int
 write_lost(struct snap6 *w, const struct finding *f)
 {
 	struct image *im = f->seg->image;
-	uint64_t start, end;
 
-	start = f->seg->base + f->kb * KB;
-	end = f->kb + f->n == segment_kb(f->seg) ?
-	    f->seg->base + f->seg->len : start + f->n * KB;
 	write_fill(w, 'z', f->n);
 	w->lost = true;
 	w->nlost += f->n;
 	if (*f->why != '\0')
 		strlcpy(w->why, f->why, sizeof w->why);
-	return image_miss(im, start, end, "unreadable");
+	return image_miss(im, f->seg->base + f->kb * KB, segment_end(f->seg,
+	    f->kb, f->n), "unreadable");
 }
 
 /*

@@ -202,25 +202,6 @@ test_described(void **state)
 	snap_free(s);
 }
 
-/*
- * A segment ends at the end of the address space.
- */
-static void
-test_top(void **state)
-{
-	struct snap *s = snap_new();
-	struct proc p = { .pid = 7 };
-	struct image *im;
-
-	(void)state;
-	im = make(s, &p, 0, UINT64_MAX - N * KB + 1, N * KB);
-	leave(im, UINT64_MAX - 1, UINT64_MAX, "top");
-	expect(im->seg[1], "12-4567-");
-	assert_int_equal(im->missing[0].end, UINT64_MAX);
-	image_free(im);
-	snap_free(s);
-}
-
 struct edit {
 	uint64_t	 at;	/* this byte becomes 9 */
 	size_t		 calls;
@@ -236,6 +217,35 @@ edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
 	e->bytes += n;
 	assert_true(addr <= e->at && e->at - addr < n);
 	buf[e->at - addr] = 9;
+}
+
+/*
+ * A segment ends at the end of the address space.
+ */
+static void
+test_top(void **state)
+{
+	struct snap *s = snap_new();
+	struct proc p = { .pid = 7 };
+	struct edit e = { .at = UINT64_MAX - 9 };
+	struct memsource *m;
+	struct image *im;
+
+	(void)state;
+	im = make(s, &p, 0, UINT64_MAX - N * KB + 1, N * KB);
+	leave(im, UINT64_MAX - 1, UINT64_MAX, "top");
+	expect(im->seg[1], "12-4567-");
+	assert_int_equal(im->missing[0].end, UINT64_MAX);
+	image_free(im);
+	/* the kilobyte to edit cannot be read */
+	im = make(s, &p, 0, UINT64_MAX - N * KB + 1, N * KB);
+	m = (struct memsource *)segment_extent(im->seg[1], N - 1)->src;
+	m->lost[N - 1] = true;
+	assert_int_equal(image_rewrite(s, im, e.at, 1, edit, &e), 0);
+	assert_true(im->missing[0].start == UINT64_MAX - KB + 1);
+	assert_true(im->missing[0].end == UINT64_MAX);
+	image_free(im);
+	snap_free(s);
 }
 
 static void

@@ -805,6 +805,40 @@ test_lost(void **state)
 }
 
 /*
+ * Lost pages at the end of the address space.
+ */
+static void
+test_losttop(void **state)
+{
+	static const struct file file = { NULL, NULL, 0 };
+	struct snap *s = snap_new(), *t;
+	struct memsource *m;
+	struct stream st;
+	struct proc *p;
+	struct buf b;
+
+	(void)state;
+	s->header = strdup("process snapshot");
+	p = snap_add(s, 9);
+	m = memsource_new(s, 4, KB);
+	memset(m->lost, true, 4 * sizeof *m->lost);
+	segment_add(p, IMAGE_MEM, UINT64_MAX - 4 * KB + 1, 4 * KB, &m->src, 0);
+	assert_int_equal(linuxrec_pack(p, plan9_cputype(), &file, 0), 0);
+	snap_bytes(s, &b);
+	stream_file(&st, b.data, b.len);
+	if ((t = snap_load(st.path, NULL)) == NULL)
+		fail_msg("%s", snap_errstr());
+	p = snap_find(t, 9);
+	assert_int_equal(p->mem->nmissing, 1);
+	assert_true(p->mem->missing[0].start == UINT64_MAX - 4 * KB + 1);
+	assert_true(p->mem->missing[0].end == UINT64_MAX);
+	stream_close(&st);
+	buf_free(&b);
+	snap_free(s);
+	snap_free(t);
+}
+
+/*
  * A thousand sections that end with the same page, followed by one more.
  */
 static void
@@ -849,6 +883,7 @@ main(void)
 		cmocka_unit_test(test_refer),
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_losttop),
 		cmocka_unit_test(test_manylast),
 	};
 
