@@ -60,7 +60,7 @@ read_data(struct reader *r, const char *name)
 	const uint64_t start = r->in->pos;
 	struct buf b = { 0 };
 
-	if (r->proc->nfile >= MAX_FILES) {
+	if (r->proc->nfile >= MAX_FILES && proc_file(r->proc, name) == NULL) {
 		errstr_set("more than %d record types", MAX_FILES);
 		goto fail;
 	}

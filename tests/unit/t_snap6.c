@@ -605,6 +605,32 @@ test_unknown(void **state)
 }
 
 /*
+ * A process may have 1000 types of data records; each may occur again.
+ */
+static void
+test_types(void **state)
+{
+	struct buf b = { 0 };
+	struct snap *s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		buf_printf(&b, "         10 a%zu\n          0 ", i);
+	buf_printf(&b, "         10 a7\n          1 x%c", 0);
+	assert_non_null(s = read_text((char *)b.data, false));
+	assert_int_equal(snap_find(s, 10)->nfile, 1000);
+	assert_int_equal(proc_file(snap_find(s, 10), "a7")->len, 1);
+	snap_free(s);
+	b.len--;
+	buf_printf(&b, "         10 b\n          0 %c", 0);
+	assert_null(read_text((char *)b.data, false));
+	assert_contains(snap_errstr(), "process 10: b: more than 1000 record "
+	    "types");
+	buf_free(&b);
+}
+
+/*
  * Lengths larger than the stream cost no memory.
  */
 static void
@@ -879,6 +905,7 @@ main(void)
 		cmocka_unit_test(test_flip),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_refer),
 		cmocka_unit_test(test_records),
