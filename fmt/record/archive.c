@@ -121,7 +121,7 @@ parse_num(const uint8_t *p, size_t *num)
 	for (; s < end && *s == ' '; s++)
 		continue;
 	*num = (size_t)v;
-	return s == end ? 0 : -1;
+	return s == end && *num == v ? 0 : -1;
 }
 
 /*

@@ -216,6 +216,7 @@ test_lengths(void **state)
 		"amd64 1\na\n         -1 x", "amd64 1\na\n        1 1 x",
 		"amd64 1\na\n         1\t x", "amd64 1\na\n        0x1 x",
 		"amd64 1\na\n99999999999 x", "amd64 1\na\n999999999999x",
+		"amd64 1\na\n 4294967297 x",	/* 1 in 32 bits */
 		"amd64 1\na\n          0 \n",
 	};
 	char text[100];
