@@ -67,6 +67,8 @@ threads_find(struct unwinder *u, struct snap *s, struct proc *p)
 		if (s->proc[at[i]] != p &&
 		    thread_add(u, s->proc[at[i]]) == -1)
 			return -1;
+	strlcpy(u->comm, u->stack->comm, sizeof u->comm);
+	u->nthreads = u->n;
 	return 0;
 }
 

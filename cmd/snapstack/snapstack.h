@@ -219,7 +219,10 @@ struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
 	Elf		*head; /* owned; an ELF header that names the machine */
-	struct stack	*stack;	/* the threads of the process */
+	char		 comm[64]; /* name of the process, or "" */
+	size_t		 nthreads; /* number of threads of the process */
+	struct stack	*stack;	/* the threads of the process, or the one that
+				   the user chose */
 	size_t		 n;
 	struct threadkey *inner; /* keys of all threads, sorted by
 				    stack.inner */

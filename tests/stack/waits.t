@@ -54,9 +54,14 @@ is "$("$BUILD/snapstack" -j "$tmp/core" | jq -r .waits | grep -c '^poll of')" \
 "$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
 is "$(grep -A 2 '^9 threads:' "$tmp/out" | sed -n '/^  in/p')" \
     "  in clock_nanosleep" "one stack: times that differ are left out"
+tid=$("$BUILD/snapstack" -j "$tmp/snap" | jq 'select(.name == "poll").tid')
+is "$("$BUILD/snapstack" -T "$tid" "$tmp/snap" | head -n 1)
+$("$BUILD/snapstack" -f -T "$tid" "$tmp/snap" | cut -d ';' -f 1)" \
+    "$(head -n 1 "$tmp/out")
+waits" "-T: the name of the process and the number of its threads"
 let_go "$pid" "it runs on"
 {
 	kill -KILL "$pid"
 	wait "$pid"
 } 2>/dev/null
-finish 5
+finish 6

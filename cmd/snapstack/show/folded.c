@@ -66,8 +66,7 @@ folded_process(struct unwinder *u)
 			if (f->npython == 0 && !f->within)
 				locations_each(u, f, name_add, &l);
 		}
-		name_put(&l, *u->stack[0].comm == '\0' ? "process" :
-		    u->stack[0].comm);
+		name_put(&l, *u->comm == '\0' ? "process" : u->comm);
 		for (; l.n > 0; l.n--)
 			printf("%s%c", l.v[l.n - 1], l.n == 1 ? ' ' : ';');
 		printf("%zu\n", n);

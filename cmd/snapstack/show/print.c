@@ -276,16 +276,16 @@ print_process(struct unwinder *u, bool all)
 	bool any;
 
 	printf("process %" PRIu64, u->target->proc->pid);
-	if (u->n > 0 && *u->stack[0].comm != '\0') {
+	if (*u->comm != '\0') {
 		printf(" (");
-		text_put(u->stack[0].comm);
+		text_put(u->comm);
 		printf(")");
 	}
 	if (*u->target->exe != '\0') {
 		printf(", ");
 		text_put(u->target->exe);
 	}
-	printf(", %zu thread%s\n", u->n, u->n == 1 ? "" : "s");
+	printf(", %zu thread%s\n", u->nthreads, u->nthreads == 1 ? "" : "s");
 	for (i = 0; i < u->n && !u->stack[i].collects;)
 		i++;
 	if (i < u->n)
