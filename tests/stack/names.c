@@ -1,6 +1,6 @@
 /*
  * Functions whose names are those of C++ and Rust, as their compilers encode
- * them; the last one waits.
+ * them; the last one waits.  The first name is too long to be decoded.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -23,12 +23,18 @@ FUNCTION(wrong, "_RNvNvNvC1a", endless())
 FUNCTION(legacy, "_ZN41_$LT$a..B$u20$as$u20$core..fmt..Write$GT$9write_str"
     "17h0123456789abcdefE", wrong())
 FUNCTION(member, "_ZN6shapes6Square4areaEi", legacy())
+/* the demangled form of each type is twice as long as that of the one before */
+#define TWICE(n) "S_IS" n "_S" n "_E"
+FUNCTION(doubled, "_Z1f1AIiiE" TWICE("0") TWICE("1") TWICE("2") TWICE("3")
+    TWICE("4") TWICE("5") TWICE("6") TWICE("7") TWICE("8") TWICE("9")
+    TWICE("A") TWICE("B") TWICE("C") TWICE("D") TWICE("E") TWICE("F"),
+    member())
 
 int
 main(void)
 {
 	printf("ready\n");
 	fflush(stdout);
-	member();
+	doubled();
 	return 0;
 }
