@@ -324,6 +324,15 @@ else
 	skip "names of C++ and Rust" "no compiler"
 fi
 
+if cc -O1 -o "$tmp/crafted" "$tests/stack/crafted.c" 2>"$tmp/cc"; then
+	taken crafted "$tmp/crafted"
+	is "$(timeout 60 "$BUILD/snapstack" -f "$tmp/crafted.snap" |
+	    grep -c ';main;wait_here;')" 1 \
+	    "DWARF whose siblings are children is searched once"
+else
+	skip "DWARF whose siblings are children" "no compiler, or 32 bits"
+fi
+
 # another machine
 xxd -r -p "$tests/stack/arm64.hex" "$tmp/arm64.gz"
 is "$("$BUILD/snapstack" "$tmp/arm64.gz")" \
@@ -351,4 +360,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 54
+finish 55

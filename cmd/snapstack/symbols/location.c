@@ -8,30 +8,38 @@
 
 /*
  * Return name qualified with the namespaces and classes of die (C++ or Rust).
- * The result is valid until the next call.
+ * The result is valid until the next call. dwarf_getscopes_die() is not used:
+ * with damaged DWARF it may search parts of a unit again and again.
  */
 static const char *
 name_qualify(const char *name, Dwarf_Die *die)
 {
 	static char full[1024];
-	Dwarf_Die *in;
+	const Dwarf_Off at = dwarf_dieoffset(die);
+	Dwarf_Die up, in, next;
 	const char *s;
-	int i, n, tag;
-	char rest[sizeof full];
+	size_t n;
+	int tag;
 
-	if ((n = dwarf_getscopes_die(die, &in)) <= 0)
+	*full = '\0';
+	if (dwarf_diecu(die, &up, NULL, NULL) == NULL)
 		return name;
-	strlcpy(full, name, sizeof full);
-	for (i = 1; i < n; i++) {
-		tag = dwarf_tag(&in[i]);
-		if ((tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
-		    tag != DW_TAG_structure_type) ||
-		    (s = dwarf_diename(&in[i])) == NULL)
-			continue;
-		strlcpy(rest, full, sizeof rest);
-		snprintf(full, sizeof full, "%.300s::%.700s", s, rest);
+	/* in each DIE that contains die, find the last child up to die */
+	for (n = 0; dwarf_child(&up, &in) == 0; up = in) {
+		while (dwarf_siblingof(&in, &next) == 0 &&
+		    dwarf_dieoffset(&next) > dwarf_dieoffset(&in) &&
+		    dwarf_dieoffset(&next) <= at)
+			in = next;
+		if (dwarf_dieoffset(&in) >= at)
+			break;
+		tag = dwarf_tag(&in);
+		if ((tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+		    tag == DW_TAG_structure_type) &&
+		    (s = dwarf_diename(&in)) != NULL && n < sizeof full)
+			n += (size_t)snprintf(full + n, sizeof full - n,
+			    "%.300s::", s);
 	}
-	free(in);
+	strlcat(full, name, sizeof full);
 	return full;
 }
 

@@ -26,33 +26,37 @@ has_addresses(int tag)
 }
 
 /*
- * Search parent's children, and the namespaces and types among them, for the
- * DIE whose code contains pc. Set *found to that DIE, or return false if there
- * is none. found may be the same pointer as parent.
+ * Search parent's children before offset end, and the namespaces and types
+ * among them, for the DIE whose code contains pc. Set *found to that DIE, or
+ * return false if there is none. found may be the same pointer as parent.
  */
 static bool
-holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
-    Dwarf_Die *found)
+holder_find(const Dwarf_Die *parent, Dwarf_Off end, Dwarf_Addr pc,
+    unsigned int depth, Dwarf_Die *found)
 {
-	Dwarf_Die die, up = *parent;
-	Dwarf_Off at;
+	Dwarf_Die die, next, up = *parent;
+	bool more;
 	int tag;
 
 	if (depth == NESTED || dwarf_child(&up, &die) != 0)
 		return false;
-	do {
+	for (more = true; more && dwarf_dieoffset(&die) < end; die = next) {
 		tag = dwarf_tag(&die);
 		if (has_addresses(tag) && dwarf_haspc(&die, pc) == 1) {
 			*found = die;
 			return true;
 		}
+		/* In damaged DWARF, the sibling of a DIE may be before it, or
+		   be one of its children, which would be searched twice at each
+		   level. */
+		next = die;
+		more = dwarf_siblingof(&next, &next) == 0 &&
+		    dwarf_dieoffset(&next) > dwarf_dieoffset(&die);
 		if (has_functions(tag) && dwarf_haschildren(&die) == 1 &&
-		    holder_find(&die, pc, depth + 1, found))
+		    holder_find(&die, more && dwarf_dieoffset(&next) < end ?
+		    dwarf_dieoffset(&next) : end, pc, depth + 1, found))
 			return true;
-		at = dwarf_dieoffset(&die);
-		/* damaged DWARF could loop */
-	} while (dwarf_siblingof(&die, &die) == 0 &&
-	    dwarf_dieoffset(&die) > at);
+	}
 	return false;
 }
 
@@ -68,7 +72,7 @@ scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *found, size_t max)
 	size_t n;
 	int tag;
 
-	for (n = 0; n < max && holder_find(&die, pc, 0, &die);) {
+	for (n = 0; n < max && holder_find(&die, UINT64_MAX, pc, 0, &die);) {
 		tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram) {
 			/* a nested subprogram is not inlined */
