@@ -107,8 +107,9 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 	memset(ps, 0, sizeof *ps);
 	u->target = &ps->t;
 	u->locals = asked->locals;
+	/* a live process is stopped now; its modules are opened later */
 	if (target_open(&ps->t, s, p, keep) == -1 ||
-	    (u->dwfl = modules_open(&ps->t)) == NULL ||
+	    (!keep && (u->dwfl = modules_open(&ps->t)) == NULL) ||
 	    threads_find(u, s, p) == -1 || threads_sort(u) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	header_parse(&h, s->header == NULL ? "" : s->header);
@@ -152,6 +153,10 @@ process_print(struct process *ps, const struct asked *asked, const char *path)
 		program_lose(NULL, why);
 	}
 	modules_use(&ps->t);
+	if (u->dwfl == NULL && (u->dwfl = modules_open(&ps->t)) == NULL) {
+		program_lose(NULL, snap_errstr());
+		return;
+	}
 	if (asked->tid != UINT64_MAX)
 		threads_choose(u, asked->tid);
 	for (i = 0; i < u->n; i++)

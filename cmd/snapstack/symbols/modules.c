@@ -47,8 +47,6 @@ find_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
 	(void)m;
 	(void)user;
 	*elf = NULL;
-	if (now != NULL && now->live)
-		return -1;
 	if (now != NULL && now->exe_start != 0 && base == now->exe_start) {
 		*elf = elfimage_open(now->proc->text);
 		return -1;
@@ -194,8 +192,7 @@ modules_open(struct target *t)
 		dwfl_end(d);
 		return NULL;
 	}
-	if (!t->live)
-		exe_add(d, t);
+	exe_add(d, t);
 	return d;
 }
 
