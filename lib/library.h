@@ -335,6 +335,8 @@ struct confined { /* files that a program needs; all pointers are borrowed */
 	bool		 many;	/* also allow writing paths that append .PID to
 				   "out", for any PID */
 	const char	*outdir; /* directory to write into, or NULL */
+	bool		 far;	/* files of live processes are read from file
+				   servers; see lib/linux/proxy/ */
 	int		 (*act)(void *); /* called once by the unconfined
 					    helper; returns a descriptor;
 					    NULL: no such function */

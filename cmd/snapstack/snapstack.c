@@ -177,6 +177,7 @@ confine_all(const struct words *file)
 		words_add(&in, debugfile_dirs.v[i]);
 	need.in = in.v;
 	need.nin = in.n;
+	need.far = sources_now(&sources);
 	program_confine(&need, false);
 	free(in.v);
 }

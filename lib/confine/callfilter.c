@@ -118,7 +118,7 @@ static const struct call calls[] = {
 	FOR(rmdir, CALLS_MAKE),
 #endif
 	FOR(setsid, CALLS_SERVE), FOR(chdir, CALLS_SERVE),
-	FOR(accept4, CALLS_SERVE),
+	FOR(accept4, CALLS_SERVE), FOR(sendmsg, CALLS_ASK),
 	{ SYS_prctl, CALLS_SERVE, 0, UINT32_MAX, PR_SET_PDEATHSIG },
 #ifdef SANITIZED
 	/* calls of the sanitizers' runtime, mostly at exit */

@@ -27,7 +27,8 @@ calls_needed(const struct confined *c)
 	unsigned int programs;
 	size_t i;
 
-	programs = c->outdir != NULL ? CALLS_MAKE : 0;
+	programs = (c->outdir != NULL ? CALLS_MAKE : 0) |
+	    (c->far ? CALLS_ASK : 0);
 	for (i = 0; i < c->nin; i++)
 		if (c->in[i] != NULL && stat(c->in[i], &st) == 0 &&
 		    S_ISDIR(st.st_mode))

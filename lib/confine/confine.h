@@ -29,7 +29,8 @@ int		 landlock_apply(const struct confined *c);
 enum {				/* system calls that only some programs need */
 	CALLS_BENEATH = 1,	/* openat2(2): open files below a directory */
 	CALLS_MAKE = 2,		/* create files in a directory */
-	CALLS_SERVE = 4		/* calls of a background server */
+	CALLS_SERVE = 4,	/* calls of a background server */
+	CALLS_ASK = 8		/* send descriptors to the proxy */
 };
 
 int		 callfilter_apply(unsigned int programs);

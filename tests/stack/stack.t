@@ -83,6 +83,22 @@ is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a missing process" || diag <"$tmp/err"
 
+# on an overlay of its own, whose layers may be those of a file server
+mkdir "$tmp/layer" "$tmp/empty" "$tmp/mnt"
+cp "$targets/stacks" "$tmp/layer"
+over=(unshare -m sh -c "mount -t overlay -o \
+    lowerdir=$tmp/layer:$tmp/empty overlay $tmp/mnt && exec \"\$@\"" sh)
+if "${over[@]}" true 2>"$tmp/err"; then
+	target "${over[@]}" "$tmp/mnt/stacks" signal
+	until_true asleep "$pid"
+	is "$("$BUILD/snapstack" "$pid" | grep -c ' on_signal+')" 1 \
+	    "a live process on an overlay of its own: its symbols"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+else
+	skip "a live process on an overlay" "an overlay cannot be mounted"
+fi
+
 # in a handler of a signal, on a stack of its own
 target "$targets/stacks" signal
 until_true asleep "$pid"
@@ -360,4 +376,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 55
+finish 56
