@@ -14,10 +14,20 @@ value_grows(const uint64_t *v, size_t n)
 	return n > 1;
 }
 
+static bool
+is_known(const struct measure *what, const struct measures *l, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && measure_isknown(&l[i], what);)
+		i++;
+	return i == n;
+}
+
 /*
  * Add to g the measures that grew from each moment to the next. If all is true,
- * add every measure that exists at the last moment. l[i] has the measures of
- * moment i.
+ * add every measure that exists at the last moment. Omit measures that are not
+ * known at a moment. l[i] has the measures of moment i.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -28,6 +38,8 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 	bool grew;
 
 	for (i = 0; i < last->n; i++) {
+		if (!is_known(&last->v[i], l, g->moments))
+			continue;
 		v = must(calloc(g->moments, sizeof *v));
 		for (k = 0; k < g->moments; k++)
 			v[k] = measure_value(&l[k], &last->v[i]);

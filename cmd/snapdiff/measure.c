@@ -61,6 +61,17 @@ measure_value(const struct measures *l, const struct measure *key)
 }
 
 /*
+ * Return true if l shows the value of the measure key. A moment whose snapshot
+ * records no descriptors, as in a core, does not show how many there are.
+ */
+bool
+measure_isknown(const struct measures *l, const struct measure *key)
+{
+	return (key->order != ORDER_DESCRIPTORS && key->order != ORDER_LEADS) ||
+	    SEEK(l->v, l->n, x->order == ORDER_DESCRIPTORS) != NULL;
+}
+
+/*
  * Sort the measures of l. Merge those with equal order, rank and text, and add
  * up their values.
  */

@@ -194,6 +194,8 @@ int		 measures_get(struct measures *, const struct memory *,
 		    const struct vmas *last);
 uint64_t	 measure_value(const struct measures *,
 		    const struct measure *);
+bool		 measure_isknown(const struct measures *,
+		    const struct measure *);
 bool		 measure_isready(const struct measure *);
 void		 measures_free(struct measures *);
 int		 growth_each(const struct moments *, uint64_t pid, bool all,

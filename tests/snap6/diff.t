@@ -207,6 +207,15 @@ done <<'END'
 -jx a b|usage: snapdiff 
 END
 
+# a snapshot without descriptors
+make a
+make b limits=x 'fd/3=/a'
+make c limits=x 'fd/3=/a' 'fd/4=/a'
+make d limits=x 'fd/3=/a' 'fd/4=/a' 'fd/5=/a'
+is "$("$BUILD/snapdiff" a b c | grep -c descriptors) $(
+    "$BUILD/snapdiff" b c d | grep -c descriptors)" "0 2" \
+    "descriptors that a snapshot does not record do not grow"
+
 # an unreadable process does not prevent the comparison of others
 make a 'environ=A=1\0'
 make c 'environ=A=3\0'
@@ -243,4 +252,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t' 'fd/4=socket:[2]'
 is "$(diffs a b | sed -n 1p)" 1 "truncated files are compared"
-finish 40
+finish 41
