@@ -98,6 +98,8 @@ void		 program_lose(void *arg, const char *text);
 void		 program_nomem(void)
 		    __attribute__((noreturn));
 bool		 program_lost(void);
+int		 program_read(struct image *im, uint64_t addr, void *buf,
+		    size_t len);
 void		 program_confine(const struct confined *c, bool verbose);
 
 /*

@@ -2,6 +2,7 @@
  * Start-up, clean-up at signals, and messages of the programs.
  */
 #include "common.h"
+#include "model.h"
 
 #include <sys/resource.h>
 
@@ -206,6 +207,26 @@ bool
 program_lost(void)
 {
 	return lost;
+}
+
+/*
+ * Read len bytes, at most a megabyte, of image im at address addr into buf.
+ * Report the first failure to read bytes that the image has, because the
+ * snapshot is damaged. Return 0, or -1 with errstr set.
+ */
+int
+program_read(struct image *im, uint64_t addr, void *buf, size_t len)
+{
+	static bool reported;
+
+	if (image_read(im, addr, buf, len) == 0)
+		return 0;
+	if (!reported && image_find(im, addr) != NULL &&
+	    image_find(im, addr + len - 1) != NULL) {
+		reported = true;
+		program_lose(NULL, snap_errstr());
+	}
+	return -1;
 }
 
 /*

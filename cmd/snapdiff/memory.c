@@ -239,7 +239,7 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
 
 	memory_at(m, v, addr, &h);
 	if (h.data)
-		return image_read(m->im, addr, buf, n);
+		return program_read(m->im, addr, buf, n);
 	if (h.content == CONTENT_LOST)
 		return errstr_set("not captured");
 	memset(buf, 0, n);
@@ -252,5 +252,5 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
 		return 0;
 	if (n - 1 > pc->last - pc->first - off)
 		n = (size_t)(pc->last - pc->first - off) + 1;
-	return image_read(file_image(m, v), pc->first + off, buf, n) == -1;
+	return program_read(file_image(m, v), pc->first + off, buf, n);
 }

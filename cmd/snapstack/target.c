@@ -115,6 +115,18 @@ is_file(const struct vma *v, const char *why)
 }
 
 /*
+ * Read the kilobyte of im at address addr into buf. Report damaged data, but
+ * not while a live process is held stopped: it may be the one that reads our
+ * messages. Return false on failure.
+ */
+static bool
+kb_stored(const struct target *t, struct image *im, uint64_t addr, uint8_t *buf)
+{
+	return (t->live ? image_read(im, addr, buf, KB) :
+	    program_read(im, addr, buf, KB)) == 0;
+}
+
+/*
  * Read the kilobyte at address addr into buf, from memory or from the mapped
  * file. If the process never touched the kilobyte, set buf to zeros. Return
  * false if the kilobyte is missing.
@@ -127,14 +139,14 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 	const struct missing *lost;
 	struct image *im;
 
-	if (mem != NULL && !t->released && image_read(mem, addr, buf, KB) == 0)
+	if (mem != NULL && !t->released && kb_stored(t, mem, addr, buf))
 		return true;
 	lost = mem == NULL ? NULL : image_missing(mem, addr);
 	if ((v = vmas_find(&t->vma, addr)) == NULL ||
 	    !is_file(v, lost == NULL ? NULL : lost->reason))
 		return false;
 	if ((im = target_file(t, v)) != NULL)
-		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
+		return kb_stored(t, im, addr - v->start + v->off, buf);
 	if (mem == NULL || t->released || v->ino != 0 || v->name[0] == '/' ||
 	    lost != NULL)
 		return false;

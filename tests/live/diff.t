@@ -189,6 +189,12 @@ is "$rc $(wc -c <"$tmp/out")" "2 0" "no such file: status 2"
 head -c 300000 "$tmp/new.snap" >"$tmp/cut.snap"
 differ "$tmp/old.snap" "$tmp/cut.snap"
 is "$rc" 2 "a cut file: status 2"
+"$BUILD/snapcat" -z -o "$tmp/damaged" "$tmp/new.snap"
+printf 'damaged!' | dd of="$tmp/damaged" bs=1 conv=notrunc \
+    seek=$(($(stat -c %s "$tmp/damaged") / 2)) 2>"$tmp/dd"
+differ "$tmp/old.snap" "$tmp/damaged"
+is "$rc $(grep -c UNKNOWN "$tmp/out") $(sed 's/.*: \(gzip member\).*/\1/' \
+    "$tmp/err")" "2 1 gzip member" "a damaged megabyte is unknown: status 2"
 "$BUILD/snapdiff" "$tmp/old.snap" "$tmp/new.snap" >/dev/full 2>/dev/null
 is $? 2 "a full disk: status 2"
-finish 26
+finish 27

@@ -56,6 +56,14 @@ is "$("$BUILD/snapcat" -z "$tmp/threads.snap" | frames | cksum)" \
 is "$(frames "$tmp/threads.core" | cksum)" \
     "$(frames "$tmp/threads.snap" | cksum)" "from a core"
 
+# a damaged megabyte, with code of the C library
+"$BUILD/snapcat" -z -o "$tmp/damaged" "$tmp/threads.snap"
+printf 'damaged!' | dd of="$tmp/damaged" bs=1 conv=notrunc \
+    seek=$(($(stat -c %s "$tmp/damaged") / 2)) 2>"$tmp/err"
+"$BUILD/snapstack" "$tmp/damaged" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c ^process "$tmp/out") $(sed 's/.*: \(gzip member\).*/\1/' \
+    "$tmp/err")" "1 1 gzip member" "damaged memory is reported once"
+
 # live
 target "$targets/stacks" threads
 until_true asleep "$pid"
@@ -376,4 +384,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 56
+finish 57

@@ -78,7 +78,7 @@ image_copy(struct image *im, uint8_t *data)
 			n = PIECE - at % PIECE;
 			if (n > p->last - at + 1)
 				n = (size_t)(p->last - at + 1);
-			if (image_read(im, at, buf, n) == 0 &&
+			if (program_read(im, at, buf, n) == 0 &&
 			    memcmp(buf, zero, n) != 0)
 				memcpy(data + at, buf, n);
 		}
