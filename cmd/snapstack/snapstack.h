@@ -190,8 +190,8 @@ struct stack {			/* a thread and its stack; its pointers lead to
 	char		*why;	/* why the outermost frame was not reached, or
 				   NULL */
 	char		*wait;	/* what the thread waits for, or NULL */
-	size_t		 bare;	/* length of the text in "wait" before its first
-				   time value */
+	size_t		 bare;	/* length of the text in "wait" before its
+				   timeout */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
 	bool		 faulted; /* the fault address is known */
 	uint64_t	 fault;	/* address reported with the signal */

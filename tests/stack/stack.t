@@ -297,17 +297,30 @@ else
 	fi
 fi
 
-if cc -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie -O1 -g \
-    -fno-stack-protector -o "$tmp/bare32" "$tests/stack/bare32.c" 2>/dev/null
-then
+narrow() {
+	cc -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie -O1 -g \
+	    -fno-stack-protector -o "$@" "$tests/stack/bare32.c" 2>"$tmp/cc"
+}
+if narrow "$tmp/bare32" && narrow "$tmp/limited32" -DLIMITED; then
 	taken bare32 "$tmp/bare32"
 	same "32 bits: the frames of gdb" bare32 "$tmp/bare32"
 	is "$("$BUILD/snapstack" "$tmp/bare32.snap" |
 	    sed -n '3p;s/.*  \([a-z_]*\)+.*(.*/\1/p' | tr '\n' ' ')" \
 	    "  in pause, for a signal wait_here middle begin " \
 	    "32 bits: its functions and its system call"
+	target "$tmp/limited32"
+	until_true asleep "$pid"
+	if release_from 5.11; then
+		is "$("$BUILD/snapstack" "$pid" |
+		    sed -n '/^  in/{s/.*, //;p;}')" "for 1000.500 s" \
+		    "32 bits: a timeout of 64 bits"
+	else
+		skip "32 bits: a timeout of 64 bits" "no epoll_pwait2"
+	fi
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
 else
-	skip "32 bits" "the compiler cannot make them" 2
+	skip "32 bits" "the compiler cannot make them" 3
 fi
 
 # a C library without unwind tables
@@ -384,4 +397,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 57
+finish 58

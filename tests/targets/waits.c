@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@
 static const char *fifo;
 static int fd[2];		/* an empty pipe */
 static pthread_mutex_t normal, robust, inherits;
+static pthread_mutex_t timers = PTHREAD_MUTEX_INITIALIZER;
 static const struct timespec thousand = { 1000, 0 };
 
 static void
@@ -76,6 +78,46 @@ poll_wait(void)
 	for (i = 0; i < 6; i++)
 		p[i] = (struct pollfd){ i == 1 ? -1 : fd[0], POLLIN, 0 };
 	poll(p, 6, 1000000);
+}
+
+static void
+many_wait(void)
+{
+	enum { MANY = 5000 };
+	static struct pollfd p[MANY];
+	struct rlimit rl;
+	int i;
+
+	/* the limit on open files limits poll(2) as well */
+	getrlimit(RLIMIT_NOFILE, &rl);
+	rl.rlim_cur = rl.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &rl);
+	for (i = 0; i < MANY; i++)
+		p[i] = (struct pollfd){ fd[0], POLLIN, 0 };
+	poll(p, MANY, -1);
+}
+
+/*
+ * Wait for a timer, and for a descriptor that no other thread waits for.
+ */
+static void
+timers_wait(void)
+{
+	static int timer = -1, n;
+	const struct itimerspec it = { .it_value = thousand };
+	struct pollfd p[2];
+
+	pthread_mutex_lock(&timers);
+	if (timer == -1) {
+		timer = timerfd_create(CLOCK_MONOTONIC, 0);
+		timerfd_settime(timer, 0, &it, NULL);
+	}
+	p[0] = (struct pollfd){ timer, POLLIN, 0 };
+	/* nothing reads or fills the pipe */
+	p[1] = (struct pollfd){ fd[n], n == 0 ? POLLIN : POLLPRI, 0 };
+	n++;
+	pthread_mutex_unlock(&timers);
+	poll(p, 2, -1);
 }
 
 static void
@@ -150,7 +192,8 @@ static const struct kind {
 	{ "select", select_wait }, { "epoll", epoll_wait_both },
 	{ "timer", timer_wait }, { "accept", accept_wait },
 	{ "open", open_wait }, { "signal", signal_wait },
-	{ "child", child_wait },
+	{ "child", child_wait }, { "many", many_wait },
+	{ "timers", timers_wait }, { "timers", timers_wait },
 };
 
 static void *

@@ -7,19 +7,6 @@
 enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*
- * Append word and a time of s seconds and ns nanoseconds to the text of c. word
- * is "for", "in" or "until".
- */
-void
-put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
-{
-	if (c->bare == 0)
-		c->bare = c->b->len;
-	buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s", word, s,
-	    ns / 1000000);
-}
-
-/*
  * Append to the text of c the addresses or the path of the socket that the open
  * file description with ID id refers to.
  */
@@ -101,7 +88,8 @@ put_info(struct call *c, int fd)
 	for (rest = text, n = 0; (line = strsep(&rest, "\n")) != NULL;) {
 		if (sscanf(line, "it_value: (%" SCNu64 ", %" SCNu64 ")", &s,
 		    &ns) == 2 && ns < 1000000000 && (s != 0 || ns != 0))
-			put_seconds(c, "in", s, ns);
+			buf_printf(c->b, ", in %" PRIu64 ".%03" PRIu64 " s", s,
+			    ns / 1000000);
 		if (sscanf(line, "tfd: %d", &watched) != 1 || n++ >= SHOWN)
 			continue;
 		buf_puts(c->b, n == 1 ? " of " : ", ");
@@ -143,7 +131,9 @@ put_poll(struct call *c)
 		buf_puts(c->b, asked == 1 ? " of " : ", ");
 		put_descriptor(c, (int)fd);
 	}
-	if (asked > SHOWN)
+	if (asked > SHOWN && n > MAX_FDS)
+		buf_puts(c->b, " and more");
+	else if (asked > SHOWN)
 		buf_printf(c->b, " and %u more", asked - SHOWN);
 }
 

@@ -179,15 +179,27 @@ put_futex(struct call *c)
 }
 
 /*
+ * Append a timeout of s seconds and ns nanoseconds to the text of c. word is
+ * "for" or "until".
+ */
+static void
+put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
+{
+	c->bare = c->b->len;
+	buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s", word, s,
+	    ns / 1000000);
+}
+
+/*
  * Append the time in the struct timespec at address addr. It is a point in time
- * if until is true, and otherwise a duration. Calls named *time64 use the
- * struct of 64-bit systems.
+ * if until is true, and otherwise a duration. Calls named *time64 and
+ * epoll_pwait2(2) use the struct of 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
 {
-	const unsigned int word = strstr(c->name, "time64") != NULL ? 8 :
-	    c->st->regs.word;
+	const unsigned int word = strstr(c->name, "time64") != NULL ||
+	    strcmp(c->name, "epoll_pwait2") == 0 ? 8 : c->st->regs.word;
 	uint64_t s, ns;
 
 	if (addr != 0 && target_word(c->u->target, addr, word, &s) &&

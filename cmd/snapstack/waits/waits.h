@@ -15,16 +15,14 @@ struct call {			/* the system call that a thread is in */
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
 	struct buf	*b;	/* description of the wait */
-	size_t		 bare;	/* length of the description up to its first
-				   time value; 0: it has no time value */
+	size_t		 bare;	/* length of the description up to the timeout,
+				   which ends it; 0: it has no timeout */
 };
 
 /* calls.c */
 const char	*call_name(uint16_t machine, int64_t nr);
 
 /* descriptors.c */
-void		 put_seconds(struct call *c, const char *word, uint64_t s,
-		    uint64_t ns);
 void		 put_descriptor(struct call *c, int fd);
 void		 put_poll(struct call *c);
 void		 put_select(struct call *c);
