@@ -99,7 +99,7 @@ void		 elfimage_tidy(void);
 extern struct words debugfile_dirs;
 
 int		 debugfile_open(const void *id, size_t len, bool debug,
-		    const char *name, char **path);
+		    const char *name, const char *link, char **path);
 
 /* fetch.c */
 void		 fetch_begin(void);

@@ -206,6 +206,14 @@ is "$(stripped)" 0 "no symbols" || diag <"$tmp/out"
 is "$("$BUILD/snapstack" "$tmp/stripped.snap" | grep -c "in stripped \[$id\]$")" 1 \
     "the build ID is shown"
 is "$(stripped -d "$tmp/debug")" 2 "-d: by its name and build id"
+objcopy --add-gnu-debuglink="$tmp/debug/stripped.debug" "$tmp/stripped" \
+    "$tmp/linked"
+mkdir "$tmp/unstripped"
+cp "$targets/stacks" "$tmp/unstripped/linked"
+taken linked "$tmp/linked" signal
+is "$("$BUILD/snapstack" -d "$tmp/unstripped" "$tmp/linked.snap" |
+    grep -c -e on_signal+ -e wait_inlined)" 2 \
+    "-d: by its name, although it has a debug link"
 cp "$BUILD/snap" "$tmp/wrong/stripped.debug"
 is "$(stripped -d "$tmp/wrong")" 0 "-d: not another file"
 "$BUILD/snapstack" -d "$tmp/none" "$tmp/stripped.snap" >"$tmp/out" 2>&1
@@ -397,4 +405,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 58
+finish 59

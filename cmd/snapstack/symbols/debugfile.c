@@ -87,15 +87,16 @@ path_named(const char *dir, const char *name, const char *suffix)
 
 /*
  * Open the file whose build ID is the len bytes at id. If debug is true, open
- * its debugging information instead. name is a file name to try as well, or
- * NULL. Set *found to the path of the file, or to "debuginfod" if a server sent
- * the file; the caller frees *found. Return a descriptor, or -1 if there is no
- * such file.
+ * its debugging information instead. name and link are file names to try as
+ * well, or NULL. Set *found to the path of the file, or to "debuginfod" if a
+ * server sent the file; the caller frees *found. Return a descriptor, or -1 if
+ * there is no such file.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,
-    char **found)
+    const char *link, char **found)
 {
+	const char *const file[] = { link, name };
 	const char *const suffix[] = { ".debug", "" };
 	const char *dir;
 	char *path;
@@ -110,8 +111,10 @@ debugfile_open(const void *id, size_t len, bool debug, const char *name,
 		if (path != NULL &&
 		    (fd = open_same(path, id, len, found)) != -1)
 			return fd;
-		for (k = !debug; name != NULL && k < 2; k++) {
-			path = path_named(dir, name, suffix[k]);
+		for (k = 0; k < 4; k++) {
+			if (file[k / 2] == NULL || (!debug && k % 2 == 0))
+				continue;
+			path = path_named(dir, file[k / 2], suffix[k % 2]);
 			if (path != NULL &&
 			    (fd = open_same(path, id, len, found)) != -1)
 				return fd;

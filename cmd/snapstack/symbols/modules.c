@@ -62,7 +62,8 @@ find_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
 		return -1;
 	}
 	len = id_of_memory(now, base, id);
-	return len == 0 ? -1 : debugfile_open(id, len, false, name, path);
+	return len == 0 ? -1 : debugfile_open(id, len, false, name, NULL,
+	    path);
 }
 
 static int
@@ -78,8 +79,8 @@ find_debuginfo(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
 	(void)path;
 	(void)crc;
 	n = dwfl_module_build_id(m, &id, &at);
-	return n <= 0 ? -1 : debugfile_open(id, (size_t)n, true,
-	    link != NULL ? link : name, found);
+	return n <= 0 ? -1 : debugfile_open(id, (size_t)n, true, name, link,
+	    found);
 }
 
 static const Dwfl_Callbacks callbacks = {
