@@ -44,11 +44,20 @@ source_byte(struct pattern *p, uint8_t c)
 		buf_printf(&p->source, "\\x%02x", c);
 }
 
+/*
+ * Append a unit of UTF-16 to the expression of p. With -i, only the case of
+ * ASCII letters is ignored, so a byte of another unit that looks like a letter
+ * must match exactly.
+ */
 static void
 source_unit(struct pattern *p, uint32_t unit)
 {
+	if (unit >= 0x80)
+		buf_puts(&p->source, "(?-i:");
 	source_byte(p, (uint8_t)unit);
 	source_byte(p, (uint8_t)(unit >> 8));
+	if (unit >= 0x80)
+		buf_puts(&p->source, ")");
 }
 
 /*

@@ -102,6 +102,9 @@ is "$(here -o 'Gr..e' "$s")" "" "UTF-16 does not match without -u"
 is "$(here -u 'Grüße🙂' "$s" | cut -d ' ' -f 5)" "Grüße🙂" "-u: UTF-16 matches"
 is "$(here -ui 'gRü' "$s" | cut -d ' ' -f 5)" "Grüße🙂" \
     "-u -i: UTF-16 matches in either case"
+# U+1F662 differs from U+1F642 in a byte that is b or B
+is "$(here -ui '🙢' "$s" | wc -l) $(here -ui 'E🙂' "$s" | wc -l)" "0 1" \
+    "-u -i: bytes of other characters have no case"
 is "$(here -uwc 'rüße' "$s")" "$(printf '%s: 0\n' "${pids[@]}")" \
     "-u -w: a part of a word does not match"
 is "$(here -ac -n 2 4711 -p "$first" "$s")" \
@@ -281,4 +284,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: invalid rules are refused"
-finish 78
+finish 79
