@@ -87,6 +87,46 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
+ * Keep the part of each thread's stack that is between "from" and "to" bytes
+ * above its stack pointer and, if the thread is in a signal handler, above that
+ * of the code that the signal interrupted.
+ */
+static void
+stacks_keep(struct unwinder *u, uint64_t from, uint64_t to)
+{
+	const struct registers *r;
+	size_t i;
+
+	for (i = 0; i < u->n; i++) {
+		r = &u->stack[i].regs;
+		if (r->n == 0)
+			continue;
+		target_keep(u->target, r->sp, from, to);
+		target_keep(u->target, sigframe_interrupted(u->target, r), from,
+		    to);
+	}
+}
+
+/*
+ * Keep the stacks of the threads of u: first an equal share of each, so that
+ * each thread has one, and then the rest while KEPT_ALL permits it. Stacks of
+ * Go are long, because they have no mappings of their own.
+ */
+static void
+stacks_share(struct unwinder *u)
+{
+	enum { LEAST = 16 * KB };
+	uint64_t share = KEPT_ALL / 2 / u->n;
+
+	if (share < LEAST)
+		share = LEAST;
+	if (share > KEPT_STACK)
+		share = KEPT_STACK;
+	stacks_keep(u, 0, share);
+	stacks_keep(u, share, KEPT_STACK);
+}
+
+/*
  * Gather in ps the data about the threads of process p of snapshot s. The
  * options in asked say which data are required. If keep is true, also copy the
  * memory needed to unwind the threads, because s cannot be read later. The
@@ -120,15 +160,12 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 		if (!registers_get(&st->regs, st->thread, *type == '\0' ?
 		    h.cputype : type))
 			continue;
-		if (keep) {
-			target_keep(&ps->t, st->regs.sp);
-			target_keep(&ps->t, sigframe_interrupted(&ps->t,
-			    &st->regs));
-		}
 		wait_find(u, st);
 		if (!keep)
 			fatal_find(st);
 	}
+	if (keep)
+		stacks_share(u);
 	python_find(u);
 	if (keep)
 		target_release(&ps->t);

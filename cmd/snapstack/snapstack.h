@@ -39,7 +39,11 @@
 enum {
 	REGS_MAX = 32,		/* maximum number of registers */
 	FRAMES_MAX = 4096,	/* maximum number of frames of a thread */
-	CACHED = 64		/* number of blocks in a cache of memory */
+	CACHED = 64,		/* number of blocks in a cache of memory */
+	KEPT_STACK = 1024 * KB,	/* maximum size of a live thread's stack that is
+				   kept, in bytes */
+	KEPT_ALL = 64 * 1024 * KB /* maximum size of all stacks of a live
+				     process that are kept, in bytes */
 };
 
 /* target.c */
@@ -83,7 +87,8 @@ bool		 target_read(struct target *t, uint64_t addr, void *buf,
 bool		 target_word(struct target *t, uint64_t addr, size_t word,
 		    uint64_t *v);
 uint64_t	 target_entry(const struct target *t);
-void		 target_keep(struct target *t, uint64_t sp);
+void		 target_keep(struct target *t, uint64_t sp, uint64_t from,
+		    uint64_t to);
 void		 target_release(struct target *t);
 struct image	*target_file(const struct target *t, const struct vma *v);
 const struct vma *target_code(const struct target *t, uint64_t addr);

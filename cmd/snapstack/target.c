@@ -234,22 +234,23 @@ block_keep(struct target *t, uint64_t addr)
 }
 
 /*
- * Keep a copy, within limits, of the stack of t from the stack pointer sp up to
- * the end of its mapping.
+ * Keep a copy of the stack of t from "from" bytes above the stack pointer sp up
+ * to "to" bytes above it, or up to the end of its mapping. If "from" is 0, also
+ * keep the red zone below sp. Keep KEPT_ALL bytes of t at most.
  */
 void
-target_keep(struct target *t, uint64_t sp)
+target_keep(struct target *t, uint64_t sp, uint64_t from, uint64_t to)
 {
-	enum { MAX_STACK = 1024 * KB, MAX_KEPT = 64 * 1024 * KB,
-	    REDZONE = 128 };
+	enum { REDZONE = 128 };
 	const struct vma *v = vmas_find(&t->vma, sp);
 	uint64_t at, end;
 
-	if (v == NULL)
+	if (v == NULL || v->end - sp <= from)
 		return;
-	end = v->end - sp > MAX_STACK ? sp + MAX_STACK : v->end;
-	for (at = (sp - REDZONE) / BLOCK * BLOCK; at < end &&
-	    t->nkept < MAX_KEPT / BLOCK; at += BLOCK)
+	end = v->end - sp > to ? sp + to : v->end;
+	at = from == 0 ? sp - REDZONE : sp + from + BLOCK - 1;
+	for (at -= at % BLOCK; at < end && t->nkept < KEPT_ALL / BLOCK;
+	    at += BLOCK)
 		block_keep(t, at);
 }
 
@@ -259,11 +260,13 @@ target_keep(struct target *t, uint64_t sp)
 void
 target_release(struct target *t)
 {
-	size_t i;
+	const struct vma *v;
+	uint64_t at;
 
-	for (i = 0; i < t->vma.n; i++)
-		if (strcmp(t->vma.v[i].name, "[vdso]") == 0)
-			target_keep(t, t->vma.v[i].start);
+	for (v = t->vma.v; v < t->vma.v + t->vma.n; v++)
+		if (strcmp(v->name, "[vdso]") == 0)
+			for (at = v->start; at < v->end; at += BLOCK)
+				block_keep(t, at);
 	SORT(t->kept, t->nkept, block_cmp);
 	t->released = true;
 	t->live = false;

@@ -91,6 +91,17 @@ is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a missing process" || diag <"$tmp/err"
 
+# many stacks that are followed by much memory, as in Go
+target "$targets/stacks" close
+until_true asleep "$pid"
+"$BUILD/snapstack" -a "$pid" >"$tmp/out"
+is "$(grep -c ' idle+' "$tmp/out") $(grep -c 'caller is not' "$tmp/out")" \
+    "100 0" "a live process: long stacks of 100 threads"
+{
+	kill -KILL "$pid"
+	wait "$pid"
+} 2>/dev/null
+
 # on an overlay of its own, whose layers may be those of a file server
 mkdir "$tmp/layer" "$tmp/empty" "$tmp/mnt"
 cp "$targets/stacks" "$tmp/layer"
@@ -405,4 +416,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 59
+finish 60

@@ -3,6 +3,7 @@
  *
  *	threads	65 threads: 60 wait for work, one holds a mutex, two wait for
  *		it, one is joined, and the first
+ *	close	100 threads, whose stacks are in one mapping
  *	signal	in a signal handler, on an alternate stack
  *	leaf	in a function that calls none, without a frame pointer
  *	first	at the first instruction of a function
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <time.h>
 
 enum { IDLE = 60 };
@@ -84,6 +86,27 @@ be_threads(void)
 	printf("ready\n");
 	fflush(stdout);
 	pthread_join(t, NULL);
+}
+
+static void
+be_close(void)
+{
+	enum { COUNT = 100, SIZE = 512 * 1024 };
+	pthread_attr_t a;
+	pthread_t t;
+	char *p;
+	int i;
+
+	p = mmap(NULL, COUNT * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pthread_attr_init(&a);
+	for (i = 0; i < COUNT; i++) {
+		pthread_attr_setstack(&a, p + i * SIZE, SIZE);
+		pthread_create(&t, &a, idle, NULL);
+	}
+	printf("ready\n");
+	fflush(stdout);
+	pause();
 }
 
 static inline __attribute__((always_inline)) void
@@ -185,6 +208,8 @@ main(int argc, char *argv[])
 
 	if (strcmp(kind, "threads") == 0)
 		be_threads();
+	else if (strcmp(kind, "close") == 0)
+		be_close();
 	else if (strcmp(kind, "signal") == 0)
 		be_signalled();
 	else if (strcmp(kind, "leaf") == 0)
