@@ -1,6 +1,6 @@
 /*
- * A program with crafted DWARF: in the first namespace there are 60 others, each
- * in the one before, and the sibling of each of them is its own first child.  A
+ * A program with crafted DWARF: the first namespace contains 60 others, each in
+ * the one before, and the sibling of each of them is its own first child.  A
  * search of both the children and the siblings visits the last one 2^60 times.
  */
 #include <stdio.h>

@@ -382,6 +382,31 @@ proc_living(pid_t pid)
 }
 
 /*
+ * Append the current mappings of process pid to l, from /proc/PID/maps or, if
+ * its first thread has exited, from the same file of another thread. A mapping
+ * that changes during the call may appear twice, because the kernel returns the
+ * file in pieces. The caller frees l, even after a failure. Return 0, or -1
+ * with errstr set.
+ */
+int
+maps_read(pid_t pid, struct vmas *l)
+{
+	const size_t n = l->n;
+	pid_t tid = 0;
+	struct bytes b;
+	int rc;
+
+	do {
+		if (proc_read(pid, tid, "maps", &b) == -1)
+			return tid != 0 ? 0 : errstr_sys("/proc/%d/maps", pid);
+		rc = vmas_parse(l, b.data, b.len);
+		free(b.data);
+	} while (rc == 0 && l->n == n && tid == 0 &&
+	    (tid = proc_living(pid)) != 0);
+	return rc;
+}
+
+/*
  * Return the time at which thread tid began, in ticks after boot, or 0 if that
  * is unknown. Another thread that has the same ID later began later.
  */
