@@ -90,6 +90,25 @@ kept_give(struct checked *z, struct megabyte *m)
 }
 
 /*
+ * Read the first n bytes of megabyte mb into data, but none after these: they
+ * may belong to the trailer, which is removed while a series grows. Only if n
+ * is less than KB, read KB bytes. Return what source_read() returns.
+ */
+static int
+megabyte_read(struct checked *z, uint64_t mb, size_t n, uint8_t *data)
+{
+	const uint64_t loc = z->origin + mb * SUM_BYTES;
+	const size_t last = n < KB ? 0 : n - KB;
+	const struct run all = { loc, n / KB }, end = { loc + last, 1 };
+	int rc = SOURCE_OK;
+
+	if (all.n > 0)
+		rc = source_read(z->all, &all, 1, data);
+	return rc != SOURCE_OK || n % KB == 0 ? rc : source_read(z->all, &end,
+	    1, data + last);
+}
+
+/*
  * Read megabyte mb into data, and compare it with its checksum. Return
  * SOURCE_OK if the checksum matches; SOURCE_LOST if it does not, or if the
  * megabyte cannot be read; or -1 with errstr set.
@@ -99,12 +118,10 @@ check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 {
 	const uint64_t left = z->bytes - mb * SUM_BYTES;
 	const size_t n = left < SUM_BYTES ? (size_t)left : SUM_BYTES;
-	const struct run r = { .loc = z->origin + mb * SUM_BYTES,
-	    .n = (n + KB - 1) / KB };
 	bool sound;
 	int rc;
 
-	if ((rc = source_read(z->all, &r, 1, data)) != SOURCE_OK)
+	if ((rc = megabyte_read(z, mb, n, data)) != SOURCE_OK)
 		return rc;
 	sound = sums_of(data, n) == num_get(z->sums + mb * 8, 8);
 	atomic_store(&z->state[mb], sound ? SOUND : DAMAGED);
