@@ -197,8 +197,9 @@ const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
 
 /*
- * Facts about live processes from /proc: linux/proc/procfs.c,
- * linux/proc/read.c, linux/proc/refused.c, linux/proc/visit.c
+ * Facts about live processes from /proc: linux/proc/living.c,
+ * linux/proc/procfs.c, linux/proc/read.c, linux/proc/refused.c,
+ * linux/proc/visit.c
  */
 int		 maps_read(pid_t pid, struct vmas *l);
 uint64_t	 ns_number(pid_t pid, const char *link);

@@ -30,7 +30,7 @@ struct far {
 	pid_t		 pid;	/* the shell that runs the command */
 	int		 fd;	/* owned; socket to the command */
 	pthread_t	 thread; /* thread that reads fd */
-	atomic_bool	 ending; /* far_end() was called */
+	_Atomic uint64_t ended;	/* time in ms when far_end() was called, or 0 */
 	atomic_bool	 undone; /* the processes have not run there */
 	atomic_bool	 went;	/* the far side may resume the processes */
 	pthread_mutex_t	 lock;	/* protects the members below */
@@ -124,12 +124,13 @@ far_byte(struct far *f, char *c, uint64_t heard)
 	for (;;) {
 		/* before the time is compared: we may have been suspended */
 		rc = poll(&p, 1, 500);
-		late = now_ms() - heard > SILENCE_MS;
 		/* after the move, a command that writes on is ended as well */
-		if (rc > 0 && !(f->ending && late) &&
+		late = f->ended != 0 && now_ms() - f->ended > SILENCE_MS;
+		if (rc > 0 && !late &&
 		    ((n = read(f->fd, c, 1)) != -1 || errno != EINTR))
 			return n == 1;
-		if ((f->ending || heard != 0) && late) {
+		if (late || ((f->ended != 0 || heard != 0) &&
+		    now_ms() - heard > SILENCE_MS)) {
 			far_fail(f, "--to: the command is silent for more "
 			    "than 10 seconds");
 			(void)kill(f->pid, SIGKILL);
@@ -157,7 +158,7 @@ far_read(void *far)
 			continue;
 		line[n - 1] = '\0';
 		n = 0;
-		if (!f->ending)
+		if (f->ended == 0)
 			heard = now_ms();
 		far_line(f, line);
 	}
@@ -222,15 +223,24 @@ far_begin(const char *command)
 }
 
 /*
- * Return true if a blocked signal that asks us to end is pending.
+ * Return true if a blocked signal that asks us to end is pending. The kernel
+ * also keeps blocked signals that are ignored; these do not count.
  */
 static bool
 is_interrupted(void)
 {
+	static const int asks[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction sa;
 	sigset_t s;
+	size_t i;
 
-	return sigpending(&s) == 0 && (sigismember(&s, SIGHUP) == 1 ||
-	    sigismember(&s, SIGINT) == 1 || sigismember(&s, SIGTERM) == 1);
+	if (sigpending(&s) == -1)
+		return false;
+	for (i = 0; i < sizeof asks / sizeof *asks; i++)
+		if (sigismember(&s, asks[i]) == 1 && sigaction(asks[i], NULL,
+		    &sa) == 0 && sa.sa_handler != SIG_IGN)
+			return true;
+	return false;
 }
 
 /*
@@ -252,7 +262,7 @@ far_await(struct far *f, enum answer answer)
 		(void)pthread_cond_timedwait(&f->changed, &f->lock, &until);
 		if (f->last >= answer)
 			break;
-		if (answer == ANSWER_RESUMED && naps > RESUME_MS / 1000)
+		if (answer == ANSWER_RESUMED && naps + 1 >= RESUME_MS / 1000)
 			rc = errstr_set("--to: no answer in %d seconds",
 			    RESUME_MS / 1000);
 		if (answer == ANSWER_RUNNING && is_interrupted())
@@ -336,7 +346,7 @@ far_end(struct far *f)
 {
 	if (f == NULL)
 		return;
-	f->ending = true;
+	f->ended = now_ms();
 	(void)shutdown(f->fd, SHUT_WR);
 	pthread_join(f->thread, NULL);
 	child_end(f->pid);

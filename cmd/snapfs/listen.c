@@ -64,7 +64,8 @@ tcp_listen(const char *host, const char *port, const char **why)
 
 	if (strcmp(host, "*") == 0) {
 		fd = tcp_listen("::", port, why);
-		return fd != -1 ? fd : tcp_listen("0.0.0.0", port, why);
+		return fd != -1 || errno == EADDRINUSE ? fd :
+		    tcp_listen("0.0.0.0", port, why);
 	}
 	rc = getaddrinfo(host, port, &want, &all);
 	if (rc != 0) {

@@ -348,11 +348,11 @@ static bool
 root_lives(struct receiving *r)
 {
 	char path[PATH_MAX];
-	struct task t;
+	int pid;
 
 	return (size_t)snprintf(path, sizeof path, "%s/root.pid", r->dir) <
-	    sizeof path && proc_stat(proc_setting(path, 0), 0, &t) == 0 &&
-	    t.state != 'Z' && t.state != 'X';
+	    sizeof path && (pid = proc_setting(path, 0)) > 0 &&
+	    !proc_ended(pid);
 }
 
 /*

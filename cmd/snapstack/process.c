@@ -108,9 +108,9 @@ stacks_keep(struct unwinder *u, uint64_t from, uint64_t to)
 }
 
 /*
- * Keep the stacks of the threads of u: first an equal share of each, so that
- * each thread has one, and then the rest while KEPT_ALL permits it. Stacks of
- * Go are long, because they have no mappings of their own.
+ * Keep the stacks of the threads of u, up to KEPT_ALL: first an equal share of
+ * each, and then the rest. Stacks of Go are long, because they have no mappings
+ * of their own.
  */
 static void
 stacks_share(struct unwinder *u)
@@ -123,7 +123,8 @@ stacks_share(struct unwinder *u)
 	if (share > KEPT_STACK)
 		share = KEPT_STACK;
 	stacks_keep(u, 0, share);
-	stacks_keep(u, share, KEPT_STACK);
+	if (share < KEPT_STACK)
+		stacks_keep(u, share, KEPT_STACK);
 }
 
 /*

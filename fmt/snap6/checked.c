@@ -90,22 +90,27 @@ kept_give(struct checked *z, struct megabyte *m)
 }
 
 /*
- * Read the first n bytes of megabyte mb into data, but none after these: they
- * may belong to the trailer, which is removed while a series grows. Only if n
- * is less than KB, read KB bytes. Return what source_read() returns.
+ * Read the first n bytes of megabyte mb into data. Read no bytes after these:
+ * they may belong to the trailer, which is removed while a series grows. So the
+ * last kilobyte that is read ends where the bytes do. Return what source_read()
+ * returns.
  */
 static int
 megabyte_read(struct checked *z, uint64_t mb, size_t n, uint8_t *data)
 {
-	const uint64_t loc = z->origin + mb * SUM_BYTES;
-	const size_t last = n < KB ? 0 : n - KB;
-	const struct run all = { loc, n / KB }, end = { loc + last, 1 };
+	const uint64_t loc = z->origin + mb * SUM_BYTES, end = loc + n;
+	const size_t part = n % KB;
+	const struct run all = { loc, n / KB },
+	    last = { end < KB ? 0 : end - KB, 1 };
+	uint8_t kb[KB];
 	int rc = SOURCE_OK;
 
 	if (all.n > 0)
 		rc = source_read(z->all, &all, 1, data);
-	return rc != SOURCE_OK || n % KB == 0 ? rc : source_read(z->all, &end,
-	    1, data + last);
+	if (rc == SOURCE_OK && part > 0 &&
+	    (rc = source_read(z->all, &last, 1, kb)) == SOURCE_OK)
+		memcpy(data + n - part, kb + (end - part - last.loc), part);
+	return rc;
 }
 
 /*

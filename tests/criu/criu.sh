@@ -119,17 +119,29 @@ dump() {
 	[[ " $* " == *" --leave-running "* ]] || until_true gone "$of"
 }
 
+# The ID of a thread may be in use for a moment after its process was reaped:
+# the kernel frees it last, and may be preempted before that.  Then criu fails.
+id_in_use() {
+	grep -q 'Unable to create a thread: -17' "$tmp/criu.log"
+}
+
 restore() {
-	local dir=$1 said
+	local dir=$1 said i rc=1
 
 	shift
 	mkdir -p "$tmp/work"
 	# the options that snapload printed, some of them quoted
 	eval "said=($(sed -n "s,^criu restore -d -D $dir,,p" \
 	    "$tmp/command" 2>/dev/null))"
-	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \
-	    "${said[@]}" -o "$tmp/criu.log" "$@" >"$tmp/criu.out" 2>&1
-	ok $? "restore from ${dir##*/}" || {
+	for ((i = 0; rc != 0 && i < 10; i++)); do
+		timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" \
+		    -W "$tmp/work" "${said[@]}" -o "$tmp/criu.log" "$@" \
+		    >"$tmp/criu.out" 2>&1
+		rc=$?
+		((rc == 0)) || id_in_use || break
+		sleep 0.1
+	done
+	ok $rc "restore from ${dir##*/}" || {
 		cat "$tmp/criu.out"
 		grep Error "$tmp/criu.log" || tail -n 5 "$tmp/criu.log"
 	} | diag

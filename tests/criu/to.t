@@ -330,9 +330,26 @@ END
 	is "$ended $(there) $(grep -c 'far side: the process ended' \
 	    "$tmp/err") $(ps -o stat= -p "$first" | cut -c1)" '1  1 T' \
 	    'the process ends there: it is stopped here'
+
+	# criu lazy-pages does not end, and snap gets a signal
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+$criu "\$@" || exit
+[ "\$1" != lazy-pages ] || { >$tmp/filled; exec sleep 1000; }
+END
+	kill -CONT "$first"
+	begin
+	(until_true test -e "$tmp/filled"
+	pkill -TERM -f "^$BUILD/snap --to") &
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	wait $!
+	is "$ended $(grep -c -e '--to: interrupted by a signal' "$tmp/err") $(
+	    ps -o stat= -p "$first" | cut -c1)" '1 1 T' \
+	    'a signal ends the wait for the memory'
+	pkill -KILL -f "$ours"
 else
-	skip 'criu lazy-pages' 'no userfaultfd(2)' 10
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 11
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 60
+finish 61

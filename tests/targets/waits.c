@@ -90,6 +90,8 @@ many_wait(void)
 
 	/* the limit on open files limits poll(2) as well */
 	getrlimit(RLIMIT_NOFILE, &rl);
+	if (rl.rlim_max < MANY)
+		rl.rlim_max = MANY;
 	rl.rlim_cur = rl.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &rl);
 	for (i = 0; i < MANY; i++)

@@ -131,7 +131,7 @@ put_poll(struct call *c)
 		buf_puts(c->b, asked == 1 ? " of " : ", ");
 		put_descriptor(c, (int)fd);
 	}
-	if (asked > SHOWN && n > MAX_FDS)
+	if (n > MAX_FDS)
 		buf_puts(c->b, " and more");
 	else if (asked > SHOWN)
 		buf_printf(c->b, " and %u more", asked - SHOWN);

@@ -272,7 +272,7 @@ touched_forget(pid_t pid)
 	/* a thread that has exited has no memory, and nothing is cleared */
 	fd = proc_open(pid, proc_living(pid), "clear_refs", O_WRONLY);
 	if (fd == -1)
-		return errno == ENOENT && proc_died(pid, 0) ?
+		return errno == ENOENT && proc_ended(pid) ?
 		    errstr_set("%d: No such process", pid) :
 		    errno == ENOENT ?
 		    errstr_set("%d: cannot find touched pages: this kernel has "

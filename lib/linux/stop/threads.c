@@ -312,8 +312,10 @@ threads_part(struct lproc *p)
 }
 
 /*
- * Return true if thread t may have made a child since it was judged: it ran, or
- * it waited for a child and may have made another one.
+ * Return true if thread t is likely to have made a child since it was judged:
+ * it ran, or it waited for a child. To ask for the children of each thread
+ * would take too long in the stop. 32-bit processes have other numbers of
+ * calls.
  */
 static bool
 thread_forks(const struct lthread *t)
