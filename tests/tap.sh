@@ -355,14 +355,14 @@ check() {
 # one_instant NAME: passes if $tmp/snap shows one instant of $pid, whose memory
 # changes all the time
 one_instant() {
-	local all was
+	local spinners was
 
 	# it uses a processor, as do its children
 	was=$(states "$pid")
-	mapfile -t all < <(echo "$pid"; pgrep -P "$pid")
-	kill -STOP "${all[@]}"
+	mapfile -t spinners < <(echo "$pid"; pgrep -P "$pid")
+	kill -STOP "${spinners[@]}"
 	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
-	[[ $was = T* ]] || kill -CONT "${all[@]}"
+	[[ $was = T* ]] || kill -CONT "${spinners[@]}"
 	diag <"$tmp/try"
 }
 
