@@ -377,6 +377,19 @@ by_thread() {
 	    { print t "\t" $0 }' | sort -s -n -k1,1 | cut -f2-
 }
 
+# no_hierarchy NAME DIR: succeed if there is no cgroup hierarchy of version 1
+# with this name.  An unmounted one survives while its removed cgroups are not
+# yet freed.  If there is one, mount it on DIR and unmount it again, after which
+# it can disappear.
+no_hierarchy() {
+	! grep -q "name=$1:" /proc/self/cgroup || {
+		mount -t cgroup -o "none,name=$1" none "$2" && umount "$2"
+		# the kernel removes it in the background; a mount keeps it
+		sleep 0.5
+		false
+	}
+}
+
 # executing FILE: print how many processes execute it
 executing() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l

@@ -242,15 +242,6 @@ hierarchy() {
 	mount -t cgroup -o "none,name=${name##*.}" none "$tmp/mnt.v1" \
 	    2>/dev/null
 }
-# shellcheck disable=SC2317 # called by until_true
-over() {
-	! grep -q "name=${name##*.}:" /proc/self/cgroup || {
-		hierarchy && umount "$tmp/mnt.v1"
-		# the kernel removes it in the background; a mount keeps it
-		sleep 0.5
-		false
-	}
-}
 if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	start "$here/counter.py"
 	echo "$pid" >"$tmp/mnt.v1/sub/cgroup.procs"
@@ -266,8 +257,7 @@ if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	end
 	rmdir "$tmp/mnt.v1/sub"
 	umount "$tmp/mnt.v1"
-	# an unmounted hierarchy disappears with the last of its cgroups
-	until_true over
+	until_true no_hierarchy "${name##*.}" "$tmp/mnt.v1"
 else
 	skip 'a hierarchy that was not mounted' \
 	    'no cgroups of version 1' 3

@@ -126,19 +126,19 @@ id_in_use() {
 }
 
 restore() {
-	local dir=$1 said i rc=1
+	local dir=$1 said i rc
 
 	shift
 	mkdir -p "$tmp/work"
 	# the options that snapload printed, some of them quoted
 	eval "said=($(sed -n "s,^criu restore -d -D $dir,,p" \
 	    "$tmp/command" 2>/dev/null))"
-	for ((i = 0; rc != 0 && i < 10; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" \
 		    -W "$tmp/work" "${said[@]}" -o "$tmp/criu.log" "$@" \
 		    >"$tmp/criu.out" 2>&1
 		rc=$?
-		((rc == 0)) || id_in_use || break
+		[ $rc -ne 0 ] && id_in_use || break
 		sleep 0.1
 	done
 	ok $rc "restore from ${dir##*/}" || {

@@ -543,22 +543,24 @@ def compat(path):
     im.write(path)
 
 
+def shared(path, status):
+    """Shared memory that is not in files.img."""
+    im = Images()
+    im.vmas[4] = vma(SHM, SHM + 4 * PAGE, status, 3, 0x21, 62)
+    im.mm()
+    im.write(path)
+
+
 @case
 def oldshm(path):
     """Shared memory as old versions of criu record it."""
-    im = Images()
-    im.vmas[4] = vma(SHM, SHM + 4 * PAGE, 0x101, 3, 0x21, 62)
-    im.mm()
-    im.write(path)
+    shared(path, 0x101)
 
 
 @case
 def sysv(path):
     """System V shared memory."""
-    im = Images()
-    im.vmas[4] = vma(SHM, SHM + 4 * PAGE, 0x501, 3, 0x21, 62)
-    im.mm()
-    im.write(path)
+    shared(path, 0x501)
 
 
 @case

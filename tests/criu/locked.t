@@ -92,10 +92,7 @@ timeout 60 "$BUILD/snap" -k -t $((3 * TIMEFACTOR * $(busy))) "${server[one]}" \
     2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'nothing written, no process killed' "$tmp/err")" "1 1" \
     'nft locks and does not end: no process killed' || diag <"$tmp/err"
-unlocked() {
-	[ -e "$tmp/deleted" ]
-}
-until_true unlocked
+until_true test -e "$tmp/deleted"
 for f in "${nft[@]}"; do
 	[ ! -e "$f" ] || umount -l "$f"
 done

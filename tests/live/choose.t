@@ -24,29 +24,12 @@ leave() {
 			find "$top" -depth -mindepth 1 -type d -exec rmdir {} +
 			rmdir "$top"
 		done
-		end_hierarchy
+		mountpoint -q "$tmp/mnt.v1" && umount "$tmp/mnt.v1"
+		until_true no_hierarchy "chosen$$" "$tmp/mnt.v1"
 	fi
 	cleanup
 }
 
-# A version 1 hierarchy survives its unmount while removed cgroups are not yet
-# freed.  Mount and unmount it again until it is gone.
-end_hierarchy() {
-	local m=$tmp/mnt.v1
-
-	mountpoint -q "$m" && umount "$m"
-	not_there || until_true ends
-}
-not_there() {
-	! grep -q "name=chosen$$:" /proc/self/cgroup
-}
-ends() {
-	mount -t cgroup -o "none,name=chosen$$" none "$tmp/mnt.v1" &&
-	    umount "$tmp/mnt.v1"
-	# the kernel removes it in the background; a mount keeps it
-	sleep 0.5
-	not_there
-}
 trap leave EXIT
 
 # empty GROUP: succeeds if GROUP and the cgroups below it have no process
