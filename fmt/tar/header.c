@@ -4,6 +4,8 @@
  *
  *	offset	bytes
  *	0	100	name, up to a NUL or the end of the field
+ *	108	8	user ID, as the size below
+ *	116	8	group ID, in the same form
  *	124	12	size in bytes, octal; or, if the high bit of the first
  *			byte is set, a big-endian number of 95 bits
  *	136	12	modification time, in the same form
@@ -19,9 +21,10 @@
 #include "vec.h"
 
 enum {
-	SIZE = 124, TIME = 136, SUM = 148, TYPE = 156, LINKNAME = 157,
-	MAGIC = 257, PREFIX = 345,
-	NAME_BYTES = 100, NUMBER_BYTES = 12, SUM_DIGITS = 8, PREFIX_BYTES = 155
+	UID = 108, GID = 116, SIZE = 124, TIME = 136, SUM = 148, TYPE = 156,
+	LINKNAME = 157, MAGIC = 257, PREFIX = 345,
+	NAME_BYTES = 100, ID_BYTES = 8, NUMBER_BYTES = 12, SUM_DIGITS = 8,
+	PREFIX_BYTES = 155
 };
 
 /*
@@ -54,15 +57,41 @@ number_read(const uint8_t *p, size_t n, uint64_t *num)
 	return 0;
 }
 
-static bool
-sum_isright(const uint8_t *p)
+/*
+ * Store the user or group ID v in the ID_BYTES bytes at p.
+ */
+static void
+id_write(uint8_t *p, uint32_t v)
 {
-	uint64_t told, sum;
+	size_t i;
+
+	if (v < 1 << 21) {
+		snprintf((char *)p, ID_BYTES, "%07" PRIo32, v);
+		return;
+	}
+	for (i = ID_BYTES; i-- > 1; v >>= 8)
+		p[i] = (uint8_t)v;
+	p[0] = 0x80;
+}
+
+static uint64_t
+sum_make(const uint8_t *p)
+{
+	uint64_t sum;
 	size_t i;
 
 	for (i = 0, sum = 0; i < TAR_BLOCK; i++)
 		sum += i >= SUM && i < SUM + SUM_DIGITS ? ' ' : p[i];
-	return number_read(p + SUM, SUM_DIGITS, &told) == 0 && told == sum;
+	return sum;
+}
+
+static bool
+sum_isright(const uint8_t *p)
+{
+	uint64_t told;
+
+	return number_read(p + SUM, SUM_DIGITS, &told) == 0 &&
+	    told == sum_make(p);
 }
 
 /*
@@ -128,6 +157,52 @@ tar_header(const uint8_t *p, struct tarmember *m)
 		return -1;
 	return m->type == TAR_LINK ? tar_text(&m->link, p + LINKNAME,
 	    NAME_BYTES) : 0;
+}
+
+/*
+ * Return the size of the contents of m in blocks. Links, devices, directories
+ * and FIFOs have none, whatever size the header gives.
+ */
+uint64_t
+tar_blocks(const struct tarmember *m)
+{
+	return m->type >= '1' && m->type <= '6' ? 0 :
+	    m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
+}
+
+/*
+ * Change the user and group IDs of each member of the archive of n bytes at p:
+ * owner replaces the IDs that it is given; arg is its first argument. GNU
+ * tar(1) must have made the archive, without --sparse. Return 0, or -1 with
+ * errstr set if the archive is malformed.
+ */
+int
+tar_owners(uint8_t *p, size_t n, tarowner_fn *owner, const void *arg)
+{
+	struct tarmember m;
+	uint64_t uid, gid, blocks;
+
+	for (; n >= TAR_BLOCK && *p != '\0'; n -= TAR_BLOCK) {
+		memset(&m, 0, sizeof m);
+		if (tar_header(p, &m) == -1)
+			return -1;
+		blocks = tar_blocks(&m);
+		tarmember_clear(&m);
+		if (number_read(p + UID, ID_BYTES, &uid) == -1 ||
+		    number_read(p + GID, ID_BYTES, &gid) == -1)
+			return errstr_set("a member has a malformed owner");
+		owner(arg, &uid, &gid);
+		id_write(p + UID, (uint32_t)uid);
+		id_write(p + GID, (uint32_t)gid);
+		snprintf((char *)p + SUM, SUM_DIGITS, "%06" PRIo64,
+		    sum_make(p));
+		p += TAR_BLOCK;
+		if (blocks > n / TAR_BLOCK - 1)
+			return errstr_set("the archive is truncated");
+		p += blocks * TAR_BLOCK;
+		n -= (size_t)blocks * TAR_BLOCK;
+	}
+	return 0;
 }
 
 /*

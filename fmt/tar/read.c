@@ -121,18 +121,13 @@ member_complete(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Skip the contents of member m in the archive. Links, devices, directories and
- * FIFOs have none, whatever size the header gives.
+ * Skip the contents of member m in the archive.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
 {
-	uint64_t left, n;
+	const uint64_t left = w->tar->in->size - w->pos, n = tar_blocks(m);
 
-	if (m->type >= '1' && m->type <= '6')
-		return 0;
-	left = w->tar->in->size - w->pos;
-	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
 	if (n > left / TAR_BLOCK)
 		return errstr_set("%s: the archive is truncated: expected "
 		    "%ju bytes, found %ju", m->name, (uintmax_t)m->size,

@@ -41,9 +41,15 @@ struct tar {
 	struct source	*src;	/* borrowed; see tar_source() */
 };
 
+/* a function that replaces the user ID *uid and the group ID *gid */
+typedef void	 tarowner_fn(const void *arg, uint64_t *uid, uint64_t *gid);
+
 /* header.c */
 bool		 tar_magic(const uint8_t *p, size_t n);
 int		 tar_header(const uint8_t *p, struct tarmember *m);
+uint64_t	 tar_blocks(const struct tarmember *m);
+int		 tar_owners(uint8_t *p, size_t n, tarowner_fn *owner,
+		    const void *arg);
 void		 tarmember_clear(struct tarmember *m);
 int		 tar_text(char **out, const uint8_t *p, size_t n);
 

@@ -1,7 +1,8 @@
 /*
  * rooted DIR: make DIR, which has this program and a directory proc, the root
  * of a mount namespace, and count there: a line "count N wrong" each time in
- * /log.  It is linked statically, so that DIR needs no libraries.
+ * /log.  If DIR has a directory tmp, mount a tmpfs of user 5 there, with a file
+ * of user 7.  It is linked statically, so that DIR needs no libraries.
  */
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -23,6 +24,18 @@ count(void)
 	}
 }
 
+static void
+tmp_make(void)
+{
+	int fd;
+
+	if (mount("own", "/tmp", "tmpfs", 0, "uid=5,gid=6,mode=700") == -1)
+		return;
+	fd = open("/tmp/file", O_WRONLY | O_CREAT, 0600);
+	(void)!fchown(fd, 7, 8);
+	close(fd);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -39,6 +52,7 @@ main(int argc, char *argv[])
 	    syscall(SYS_pivot_root, ".", ".") == -1 ||
 	    umount2(".", MNT_DETACH) == -1 || chdir("/") == -1)
 		return 1;
+	tmp_make();
 	execl("/rooted", "rooted", (char *)NULL);
 	return 1;
 }

@@ -49,4 +49,44 @@ is "$(who "$pid")" "$(cat "$tmp/who")" "it has its users"
 is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
     /proc/self/ns/user)")" "0" "it is in its own user namespace"
 kill -KILL "$pid"
-finish 7
+
+# users that are not the same numbers inside: also of the files in a tmpfs
+mkdir "$tmp/own/tmp"
+chown 100000:100000 "$tmp/own" "$log"
+chmod 711 "$tmp"
+mkfifo "$tmp/go"
+: >"$log"
+unshare --user bash -c "read -r _ <'$tmp/go'
+exec unshare --fork --pid --mount --uts --ipc --net setpriv --reuid 0 --regid 0 \
+    --clear-groups '$tmp/own/rooted' '$tmp/own'" 2>/dev/null &
+outside=$!
+disown
+echo '0 100000 65536' >"/proc/$outside/uid_map"
+echo '0 100000 65536' >"/proc/$outside/gid_map"
+echo >"$tmp/go"
+until_true longer 20
+pid=$(only_child "$outside")
+owners() {
+	stat -c '%u %g' "/proc/$pid/root/tmp" "/proc/$pid/root/tmp/file"
+}
+owners >"$tmp/owners"
+is "$(cat "$tmp/owners")" "100005 100006
+100007 100008" 'a tmpfs with files of others'
+rm -rf "$tmp/there"
+cp "$log" "$tmp/log.before"
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" >"$tmp/command" \
+    2>"$tmp/err"
+is "$(cat "$tmp/err")" "snapload: process $pid: criu also reads images as user \
+100000, the root of its user namespace: run chown -R 100000 and chmod -R g+rX" \
+    'other numbers: taken'
+chown -R 100000 "$tmp/there"
+kill -KILL "$pid"
+until_true gone "$outside"
+cp "$log" "$tmp/log.was"
+: >"$log"
+restore "$tmp/there" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on 'other numbers'
+is "$(owners)" "$(cat "$tmp/owners")" 'the tmpfs and its file have their owners'
+kill -KILL "$pid"
+finish 13

@@ -319,10 +319,59 @@ test_cut(void **state)
 	buf_free(&archive);
 }
 
+static void
+owner_change(const void *arg, uint64_t *uid, uint64_t *gid)
+{
+	*uid += *(const uint64_t *)arg;
+	*gid += 1 << 21;
+}
+
+/*
+ * Owners are changed in each header, and nothing else.
+ */
+static void
+test_owners(void **state)
+{
+	const uint64_t more = 5;
+	struct stream st;
+	struct input *in;
+	struct tar *t;
+
+	(void)state;
+	PUT("a", TAR_FILE, "hello");
+	memcpy(archive.data + 108, "0000010", 8);
+	sum_set(archive.data, 0);
+	PUT("b", TAR_DIR, "");
+	assert_int_equal(tar_owners(archive.data, archive.len, owner_change,
+	    &more), 0);
+	assert_memory_equal(archive.data + 108, "0000015\0\200\0\0\0\0\40\0",
+	    16);
+	assert_memory_equal(archive.data + TAR_BLOCK, "hello", 6);
+	assert_memory_equal(archive.data + 2 * TAR_BLOCK + 108, "0000005", 8);
+	assert_int_equal(tar_owners(archive.data, TAR_BLOCK, owner_change,
+	    &more), -1);
+	assert_string_equal(snap_errstr(), "the archive is truncated");
+	archive.data[2 * TAR_BLOCK + 108] = 'x';
+	sum_set(archive.data + 2 * TAR_BLOCK, 0);
+	assert_int_equal(tar_owners(archive.data, archive.len, owner_change,
+	    &more), -1);
+	assert_string_equal(snap_errstr(), "a member has a malformed owner");
+	memcpy(archive.data + 2 * TAR_BLOCK + 108, "0000005", 8);
+	sum_set(archive.data + 2 * TAR_BLOCK, 0);
+	PUT("", 0, "");
+	memset(archive.data + archive.len - TAR_BLOCK, 0, TAR_BLOCK);
+	assert_non_null(t = archive_read(&st, &in));
+	assert_int_equal(t->n, 2);
+	tar_free(t);
+	input_close(in);
+	stream_close(&st);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_malformed),

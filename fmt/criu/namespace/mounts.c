@@ -6,6 +6,7 @@
 #include "namespace.h"
 #include "bisect.h"
 #include "io/gzip/gzip.h"
+#include "tar/tar.h"
 
 /*
  * Append the n bytes at data to b, compressed as a series of gzip(1) members.
@@ -30,6 +31,50 @@ packed_add(struct buf *b, const uint8_t *data, size_t n)
 }
 
 /*
+ * Replace a user and a group ID by those in the user namespace that criu
+ * creates. arg points to a struct criumake.
+ */
+static void
+owner_map(const void *arg, uint64_t *uid, uint64_t *gid)
+{
+	*uid = makeusers_uid(arg, *uid);
+	*gid = makeusers_gid(arg, *gid);
+}
+
+/*
+ * Return the options of t's file system, with user and group IDs as in the user
+ * namespace in which criu mounts it: mountinfo has those of the initial one.
+ * Return NULL with errstr set on error.
+ */
+static char *
+options_map(struct criumake *m, const struct makemount *t)
+{
+	struct buf b = { 0 };
+	uint64_t uid, gid;
+	const char *s;
+	size_t n;
+
+	for (s = t->options; *s != '\0'; s += n) {
+		n = strcspn(s, ",");
+		uid = gid = 0;
+		if (sscanf(s, "uid=%" SCNu64, &uid) == 1) {
+			owner_map(m, &uid, &gid);
+			buf_printf(&b, "uid=%" PRIu64, uid);
+		} else if (sscanf(s, "gid=%" SCNu64, &gid) == 1) {
+			owner_map(m, &uid, &gid);
+			buf_printf(&b, "gid=%" PRIu64, gid);
+		} else
+			buf_add(&b, s, n);
+		if (s[n] == ',') {
+			buf_add(&b, ",", 1);
+			n++;
+		}
+	}
+	buf_add(&b, "", 1);
+	return pool_own(&m->pool, (char *)b.data);
+}
+
+/*
  * Write the image with the files of tmpfs t, unless it is already written.
  */
 static int
@@ -37,7 +82,9 @@ files_write(struct criumake *m, const struct makemount *t)
 {
 	struct recfile f;
 	struct made *im;
+	struct buf b = { 0 };
 	char name[64];
+	int rc;
 
 	snprintf(name, sizeof name, "tmpfs-dev-%" PRIu64 ".tar.gz.img",
 	    t->dev);
@@ -47,7 +94,12 @@ files_write(struct criumake *m, const struct makemount *t)
 		return errstr_set("no %s", t->archive);
 	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)
 		return -1;
-	return packed_add(&im->b, f.data, f.len);
+	buf_add(&b, f.data, f.len);
+	rc = m->users ? tar_owners(b.data, b.len, owner_map, m) : 0;
+	if (rc == 0)
+		rc = packed_add(&im->b, b.data, b.len);
+	buf_free(&b);
+	return rc == 0 ? 0 : errstr_wrap("%s", t->archive);
 }
 
 /*
@@ -116,12 +168,13 @@ space_write(struct criumake *m, const struct maketask *in)
 		e.root = t->root;
 		e.mountpoint = t->point;
 		e.source = t->source;
-		e.options = t->options;
+		e.options = m->users ? options_map(m, t) : t->options;
 		e.shared_id = t->shared;
 		e.master_id = t->master;
 		e.sb_flags = t->system;
 		e.ext_key = NULL;
-		if (t->external && (e.ext_key = external_key(m, t)) == NULL)
+		if (e.options == NULL || (t->external &&
+		    (e.ext_key = external_key(m, t)) == NULL))
 			return -1;
 		criuimg_add(&im->b, &e.base);
 		if (t->code == MAKETMPFS && t->outside == NULL &&

@@ -169,9 +169,10 @@ static void
 tmpfs_archive(struct mntvisit *v, int sock)
 {
 	char dir[48], name[64];
+	/* without names: criu would look them up on the machine of the restore */
 	const char *const argv[] = { "tar", "-C", dir, "--format=gnu", "-b1",
-	    "--one-file-system", "--atime-preserve=system", "-cf", "-", ".",
-	    NULL };
+	    "--numeric-owner", "--one-file-system", "--atime-preserve=system",
+	    "-cf", "-", ".", NULL };
 	const struct tmpfs *t;
 	size_t left = MAX_TMPFS;
 	struct buf b;
