@@ -422,6 +422,8 @@ test_refused(void **state)
 		{ "eventfd", "type eventfd\nflags 2\ncount 1\n"
 		    "semaphore 1\n", "an eventfd with EFD_SEMAPHORE, which "
 		    "criu does not support" },
+		{ "eventfd", "type eventfd\nflags 2\ncount 4294967296\n",
+		    "an eventfd with a count of more than 32 bits" },
 		{ "deleted", "type reg\npath /x\nflags 2\ndeleted 1\n",
 		    "a deleted file whose content is not in the snapshot: "
 		    "/x" },
@@ -469,11 +471,13 @@ static void
 test_without(void **state)
 {
 	static const char *const cases[][3] = {
-		{ "multicast", "group 239.1.2.3 eth0\n", "process 7, "
+		{ "multicast", INET "group 239.1.2.3 eth0\n", "process 7, "
 		    "descriptor 3: a member of the multicast group 239.1.2.3 "
 		    "of eth0" },
-		{ "sockopt", "option SO_TIMESTAMP 1\n", "process 7, "
-		    "descriptor 3: the option SO_TIMESTAMP of a socket" }
+		{ "sockopt", INET "option SO_TIMESTAMP 1\n", "process 7, "
+		    "descriptor 3: the option SO_TIMESTAMP of a socket" },
+		{ "sockopt", INET6 "option IP_PKTINFO 1\n", "process 7, "
+		    "descriptor 3: the option IP_PKTINFO of a socket" }
 	};
 	char text[256];
 	size_t i;
@@ -482,8 +486,8 @@ test_without(void **state)
 	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
 		process_record(7);
 		set("files", "3 1\n");
-		snprintf(text, sizeof text, INET "protocol 17\nsocket 2 7 0 "
-		    "0 0\n%s", cases[i / 3][1]);
+		snprintf(text, sizeof text, "%sprotocol 17\nsocket 2 7 0 0 "
+		    "0\n", cases[i / 3][1]);
 		set("file/1", text);
 		if (load_leaving(cases[i / 3][0], cases[i / 3][2],
 		    (int)(i % 3)) == 0)
@@ -1676,13 +1680,16 @@ test_lost(void **state)
 	set("personality", "00040000\n");
 	set("scheduling", "1073741830 0 0\n");
 	set("smaps", "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
-	    "ProtectionKey:         3\nVmFlags: rd ex mr mw me sl \n");
+	    "ProtectionKey:         3\n"
+	    "VmFlags: rd ex mr mw me sl lo lf \n");
 	assert_int_equal(load_one(&o), 0);
 	assert_string_equal(noted,
 	    "process 7: its deadlines (SCHED_DEADLINE) are not restored\n"
 	    "process 7: its personality, 40000, is not restored\n"
 	    "process 7: the protection keys of its memory are not restored\n"
 	    "process 7: the seals of its memory are not restored\n"
+	    "process 7: the locks of its memory (MLOCK_ONFAULT) are not "
+	    "restored\n"
 	    "needs criu 4.0 or newer for SCHED_RESET_ON_FORK\n");
 }
 

@@ -421,12 +421,14 @@ load_lost(bool lost)
 		attribute(1, "tbf", 4);
 	}
 	file_end("net/queueing");
-	set("net/settings", lost ? "ipv4/ip_unprivileged_port_start 80\n"
+	set("net/settings", lost ? "core/somaxconn 128\n"
+	    "ipv4/ip_default_ttl 63\nipv4/ip_unprivileged_port_start 80\n"
 	    "ipv4/ip_local_port_range 1 2\nipv4/ip_nonlocal_bind 1\n"
 	    "ipv4/ip_local_reserved_ports 7\nipv4/tcp_fin_timeout 61\n"
 	    "ipv4/tcp_keepalive_time 7201\nipv4/tcp_keepalive_intvl 76\n"
 	    "ipv4/tcp_keepalive_probes 8\nipv4/tcp_syncookies 2\n"
 	    "ipv4/ping_group_range 1 0\nnetfilter/nf_conntrack_count 2\n" :
+	    "core/somaxconn 4096\nipv4/ip_default_ttl 64\n"
 	    "ipv4/ip_unprivileged_port_start 1024\n"
 	    "ipv4/ip_local_port_range 32768 60999\nipv4/ip_nonlocal_bind 0\n"
 	    "ipv4/ip_local_reserved_ports \nipv4/tcp_fin_timeout 60\n"

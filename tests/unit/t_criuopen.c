@@ -175,7 +175,9 @@ test_unix(void **state)
 		"type unix\nino 30\nflags 2\nsocket 2 1 99 0 0\n"
 		    "peer 2f782f79\noptions 4608 4608 0\n",
 		"type unix\nino 31\nflags 2\nsocket 2 1 98 0 0\n"
-		    "peer 007a\noptions 4608 4608 0\n"
+		    "peer 007a\noptions 4608 4608 0\n",
+		"type unix\nino 32\nflags 2\nsocket 2 7 0 0 0\nname 0062\n"
+		    "options 4608 4608 0\n"
 	};
 	struct criuopts o = { .note = note_warning };
 	struct part m;
@@ -185,10 +187,12 @@ test_unix(void **state)
 	(void)state;
 	OPEN_RECORD(file);
 	set("socket/11", "5\nhello");
+	set("socket/32", "1\na");
 	load_files(&o);
 	assert_string_equal(warned, "process 7, descriptor 7: is connected to "
 	    "/x/y when it is restored\nprocess 7, descriptor 8: is connected "
-	    "to @z when it is restored\n");
+	    "to @z when it is restored\nprocess 7, descriptor 9: the senders "
+	    "of unread datagrams are not restored\n");
 	id = number(frame("files.img", 0), "2");
 	m = frame("sk-queues.img", 0);
 	NUMBERS(m, "1 2", id, 5);
@@ -247,6 +251,50 @@ test_pipes(void **state)
 	assert_string_equal(warned, "process 7, descriptor 3: a pipe whose "
 	    "writer is not in the snapshot: cannot be restored (-f pipe leaves "
 	    "it out)\n");
+
+	process_record(7);
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type pipe\nino 30\nflags 0\n");
+	set("file/2", "type pipe\nino 30\nflags 40001\n");
+	assert_int_equal(load_one(&o), 0);
+	set("pipe/30", "abc");
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "process 7, descriptor 4: a pipe with unread "
+	    "packets (O_DIRECT): cannot be restored");
+}
+
+/*
+ * criu creates an epoll set in the process with the lowest ID, and adds this
+ * process's descriptors.
+ */
+static void
+test_lowest(void **state)
+{
+	struct criuopts o = { .note = note_warning };
+	struct snap *s;
+	struct part m;
+
+	(void)state;
+	s = begin();
+	process_record(7);
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type epoll\nflags 2\ntarget 4 1 2 2\n");
+	set("file/2", RESTORED("/x", "0") "owner 2 99 0 0 0\n");
+	finish(s, 7);
+	process_record(5);
+	set("stat", "5 (x) S 7 7 7 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 "
+	    "4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 "
+	    "4206592 4206600 4210688 2147352577 2147352578 2147352579 "
+	    "2147352580 0\n");
+	set("shares", "vm 5\nfiles 5\nfs 5\nsighand 5\n");
+	set("files", "3 1\n6 2\n");
+	finish(s, 5);
+	if (load(s, &o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_string_equal(warned, "process 7, descriptor 4: the process or "
+	    "group that gets its signals (F_SETOWN) is not restored\n");
+	m = frame("files.img", 0);
+	NUMBERS(m, "9.4.1 9.4.2", number(m, "2"), 6);
 }
 
 /*
@@ -364,6 +412,7 @@ main(void)
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_unix),
 		cmocka_unit_test(test_pipes),
+		cmocka_unit_test(test_lowest),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_exhausted),
 	};

@@ -110,6 +110,15 @@ test_users(void **state)
 	/* there the login UID cannot be set */
 	assert_int_equal(count(inner(frame("core-1.img", 0), "3"), 13), 0);
 
+	/* criu mounts inside the user namespace */
+	if (load_init(&o, "mnt pid user\n", TOP "11 10 0:50 / /m rw,nosymfollow "
+	    "- devpts s rw,uid=1002,gid=2005,mode=620\n", OUTSIDE) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_text(frame("mountpoints-2.img", 1), "9",
+	    "uid=2,gid=5,mode=620");
+	assert_contains(warned, "process 1: the option nosymfollow of the "
+	    "mount on /m is not restored\n");
+
 	/* without a mount namespace, or with another mount below the root */
 	assert_int_equal(load_init(&o, "pid user\n", NULL, NULL), -1);
 	assert_string_equal(warned, "process 1: its user namespace: cannot be "

@@ -205,6 +205,8 @@ struct makemount {		/* a mount */
 	uint32_t	 master;
 	unsigned int	 code;	/* criu's code for the file system type; 0: criu
 				   cannot create the mount */
+	const char	*lost;	/* borrowed, as "root" is; an option of the
+				   mount that criu does not know, or NULL */
 	bool		 mapped; /* the mount is ID-mapped */
 	bool		 left;	/* the mount is left out */
 	bool		 top;	/* the mount is the root of its namespace */
@@ -419,6 +421,8 @@ int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_written(const struct makeopen *);
+bool		 makeopen_orphan(const struct criumake *,
+		    const struct makeopen *);
 void		 makeopen_entry(struct criumake *, const struct makeopen *,
 		    enum criu_fdtype, size_t, uint32_t, ProtobufCMessage *);
 

@@ -44,8 +44,8 @@ enum {				/* flags of mount(2) beyond those in the
 };
 
 /*
- * Set t->flags and t->mapped from list, the comma-separated options of the
- * mount.
+ * Set t->flags, t->mapped and t->lost from list, the comma-separated options of
+ * the mount.
  */
 static void
 flags_set(struct makemount *t, char *list)
@@ -55,8 +55,12 @@ flags_set(struct makemount *t, char *list)
 
 	while ((s = strsep(&list, ",")) != NULL) {
 		o = SEEK_IN(options, strcmp(x->name, s) == 0);
-		t->flags |= o == NULL ? 0 : o->mount;
-		t->mapped |= strcmp(s, "idmapped") == 0;
+		if (o != NULL)
+			t->flags |= o->mount;
+		else if (strcmp(s, "idmapped") == 0)
+			t->mapped = true;
+		else
+			t->lost = s;
 	}
 	if ((t->flags & (RELATIME | NOATIME)) == 0)
 		t->flags |= STRICTATIME;

@@ -204,6 +204,9 @@ mount_judge(struct criumake *m, struct makemount *t)
 		    "%s, of type %s, on %s: %s", t->source, t->type,
 		    t->point, why);
 	}
+	if (t->lost != NULL && make_note(m, t->in, NULL, "the option %s of the "
+	    "mount on %s is not restored", t->lost, t->point) == -1)
+		return -1;
 	if (t->master == 0 || t->outside != NULL || t->dev == l->top->dev ||
 	    SEEK(l->v, l->n, x->shared == t->master) != NULL)
 		return 0;

@@ -156,7 +156,7 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 	v->cloexec = (info.flags & O_CLOEXEC) != 0;
 	v->open = f;
 	f->mount = info.mount;
-	if (!f->used)
+	if (!f->used || t->pid < f->user->pid)
 		f->user = t;
 	f->used = true;
 	return 0;
@@ -191,6 +191,19 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
+ * Return true if f has an owner that is not to be restored, or a process group
+ * without its leader. The owner receives signals for f (F_SETOWN in fcntl(2)).
+ */
+bool
+makeopen_orphan(const struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t pid = f->v[OK_OWNER][1];
+	const struct maketask *p = maketask_process(m, pid);
+
+	return pid != 0 && (p == NULL || !p->chosen);
+}
+
+/*
  * Set *o to the owner of f: the process or process group that receives signals
  * for f (F_SETOWN in fcntl(2)). Set no owner if f is NULL or has none, or if
  * the owner is not to be restored.
@@ -198,21 +211,16 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 static void
 fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 {
-	const struct maketask *t, *p;
+	const struct maketask *t;
 	const uint64_t *v;
-	int64_t pid;
 
 	criu__fown__init(o);
 	o->has_uid = o->has_euid = o->has_signum = o->has_pid_type =
 	    o->has_pid = true;
-	if (f == NULL || !makeopen_has(f, OK_OWNER))
+	if (f == NULL || !makeopen_has(f, OK_OWNER) || makeopen_orphan(m, f))
 		return;
 	v = f->v[OK_OWNER];
-	pid = (int64_t)v[1];
-	t = maketask_find(m, (uint64_t)pid);
-	p = maketask_process(m, (uint64_t)pid);
-	if (pid != 0 && (p == NULL || !p->chosen))
-		return;
+	t = maketask_find(m, v[1]);
 	o->pid_type = (uint32_t)v[0];
 	o->pid = t == NULL ? 0 : t->pid;
 	o->signum = (uint32_t)v[2];

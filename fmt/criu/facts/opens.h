@@ -153,6 +153,8 @@ struct makeopen {		/* an open file description */
 				     senders that criu does not have yet */
 	unsigned int	 ends;	/* ends of the pipe or FIFO that are restored:
 				   bits PIPE_READ and PIPE_WRITE */
+	bool		 packets; /* an end of the pipe has O_DIRECT: each
+				     write(2) makes a packet (pipe(2)) */
 	unsigned int	 stdio;	/* only in an inode's first file: 1 + the
 				   standard descriptor of criu that replaces the
 				   file; 0: none */
@@ -172,8 +174,10 @@ struct makeopen {		/* an open file description */
 	bool		 noted;	/* a note about this file has been recorded */
 	uint64_t	 mount;	/* ID of the mount on which the file was opened;
 				   0: unknown */
-	const struct maketask *user; /* borrowed; first process that has this
-					file */
+	const struct maketask *user; /* borrowed; the process in which criu
+					creates this file: of those that have
+					it, the one with the lowest ID
+					(criu/files.c) */
 };
 
 struct makefd {			/* a descriptor */

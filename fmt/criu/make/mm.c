@@ -80,7 +80,9 @@ lost_note(struct criumake *m, const struct maketask *t, unsigned int flags)
 	return (flags & VMF_PKEY && make_note(m, t, NULL, "the protection keys "
 	    "of its memory are not restored") == -1) ||
 	    (flags & VMF_SEALED && make_note(m, t, NULL, "the seals of its "
-	    "memory are not restored") == -1) ? -1 : 0;
+	    "memory are not restored") == -1) ||
+	    (flags & VMF_LOCKONFAULT && make_note(m, t, NULL, "the locks of "
+	    "its memory (MLOCK_ONFAULT) are not restored") == -1) ? -1 : 0;
 }
 
 /*

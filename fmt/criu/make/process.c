@@ -205,9 +205,10 @@ static int
 personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	uint64_t v;
+	int rc;
 
-	if (maketask_one(t, "personality", "x", "bits (x)", &v) != 1)
-		return 0;
+	if ((rc = maketask_one(t, "personality", "x", "bits (x)", &v)) != 1)
+		return rc;
 	c->personality = (uint32_t)v;
 	return v == 0 ? 0 : make_note(m, t, NULL, "its personality, %" PRIx64
 	    ", is not restored", v);

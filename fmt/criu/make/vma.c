@@ -224,7 +224,7 @@ makevma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		return make_unmapped(m, t, v, kind, why);
 	}
 	e->flags |= (flag & VMF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
-	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
+	    ((flag & VMF_WIRED) == VMF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U) |
 	    (flag & VMF_HUGETLB ? MAP_HUGETLB | makeshm_huge(facts->page) : 0U);
 	/* shared memory may have a name given by prctl(2): [anon_shmem:NAME] */

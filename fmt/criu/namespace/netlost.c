@@ -182,11 +182,14 @@ queueing_note(struct criumake *m)
 static int
 settings_note(struct criumake *m, const struct settings *s)
 {
-	/* initial values in the kernel's net/ipv4/tcp_ipv4.c and af_inet.c */
+	/* initial values in the kernel's net/ipv4/tcp_ipv4.c, af_inet.c and
+	   net/core/net_namespace.c */
 	static const struct {
 		const char	*name;
 		const char	*of_new;
 	} setting[] = {
+		{ "core/somaxconn", "4096" },
+		{ "ipv4/ip_default_ttl", "64" },
 		{ "ipv4/ip_unprivileged_port_start", "1024" },
 		{ "ipv4/ip_local_port_range", "32768 60999" },
 		{ "ipv4/ip_nonlocal_bind", "0" },

@@ -83,22 +83,33 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * Set the member "ends" of each open file to the ends of its pipe or FIFO that
- * are restored.
+ * Set the members "ends" and "packets" of each open file to those of its pipe
+ * or FIFO that are restored.
  */
 static void
 ends_find(struct criumake *m)
 {
+	enum { DIRECT = 0x14000 };	/* O_DIRECT on amd64 or arm64; where
+					   the bit is O_DIRECTORY, no pipe has
+					   it */
+	const struct makeopen *f;
 	unsigned int ends;
+	bool packets;
 	size_t i, k;
 
 	for (i = 0; i < m->nopen;) {
 		ends = 0;
+		packets = false;
 		for (k = i; k < m->nopen && makefind_inodecmp(m->byino[i],
-		    m->byino[k]) == 0; k++)
-			ends |= ends_of(m->byino[k]);
-		for (; i < k; i++)
+		    m->byino[k]) == 0; k++) {
+			f = m->byino[k];
+			ends |= ends_of(f);
+			packets |= (f->v[OK_FLAGS][0] & DIRECT) != 0;
+		}
+		for (; i < k; i++) {
 			m->byino[i]->ends = ends;
+			m->byino[i]->packets = packets;
+		}
 	}
 }
 
@@ -198,6 +209,9 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	fd->open->noted = true;
 	if (makestdio_isoutside(m, fd->open))
 		return makestdio_note(m, t, fd);
+	if (makeopen_orphan(m, fd->open) && make_note(m, t, fd, "the process "
+	    "or group that gets its signals (F_SETOWN) is not restored") == -1)
+		return -1;
 	note = makekind_get(fd->open)->note;
 	return note == NULL ? 0 : note(m, t, fd);
 }

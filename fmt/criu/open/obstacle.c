@@ -13,13 +13,16 @@
 const char *
 makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 {
+	struct recfile data;
+
 	if (f->v[OK_ALONE][0] != 0 || makestdio_isoutside(m, f))
 		return NULL;
 	if (!(f->ends & PIPE_READ))
 		return "a pipe whose reader is not in the snapshot";
 	if (!(f->ends & PIPE_WRITE))
 		return "a pipe whose writer is not in the snapshot";
-	return NULL;
+	return f->packets && makefind_data(m, "pipe", f->v[OK_INO][0], &data) &&
+	    data.len > 0 ? "a pipe with unread packets (O_DIRECT)" : NULL;
 }
 
 /*
@@ -208,8 +211,12 @@ const char *
 makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	(void)m;
-	return f->v[OK_SEMAPHORE][0] == 0 ? NULL :
-	    "an eventfd with EFD_SEMAPHORE, which criu does not support";
+	if (f->v[OK_SEMAPHORE][0] != 0)
+		return "an eventfd with EFD_SEMAPHORE, which criu does not "
+		    "support";
+	/* criu sets the count by the argument of eventfd(2) */
+	return f->v[OK_COUNT][0] <= UINT32_MAX ? NULL :
+	    "an eventfd with a count of more than 32 bits";
 }
 
 /*

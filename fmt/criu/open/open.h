@@ -139,7 +139,9 @@ uint64_t	 makequeue_bytes(const struct criumake *,
 int		 makequeue_write(struct criumake *);
 
 /* sockopt.c: the message of an entry in which a socket option is stored */
-enum optpart { OPT_SOCKET, OPT_IP, OPT_RAW, OPT_TCP, OPT_V6, OPT_PARTS };
+enum optpart {
+	OPT_SOCKET, OPT_IP, OPT_V4, OPT_V6, OPT_RAW, OPT_TCP, OPT_PARTS
+};
 
 void		 makesocket_options(const struct makeopen *,
 		    Criu__SocketOptions *);

@@ -201,8 +201,9 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record that the senders' credentials in the queue of a UNIX socket cannot be
- * restored. Descriptor fd of t refers to the socket. Return 0, or -1 with
- * errstr set.
+ * restored, and that datagrams lose the addresses of their senders unless the
+ * socket and its sender are connected to each other. Descriptor fd of t refers
+ * to the socket. Return 0, or -1 with errstr set.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
@@ -210,11 +211,17 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 {
 	enum { NOBODY = 65534 };	/* the kernel's UID and GID for an
 					   unknown sender */
+	const struct makeopen *f = fd->open, *peer = makefind_peer(m, f);
 	const struct openline *l;
 	size_t n;
 
+	if (f->v[OK_SOCKET][SOCK_TYPE] == TYPE_DGRAM &&
+	    (peer == NULL || makefind_peer(m, peer) != f) &&
+	    makequeue_bytes(m, f) > 0 && make_note(m, t, fd, "the senders of "
+	    "unread datagrams are not restored") == -1)
+		return -1;
 	/* numbers of the line: PACKET UID GID PID */
-	l = makekeys_lines(fd->open, OK_SENDER, &n);
+	l = makekeys_lines(f, OK_SENDER, &n);
 	return SEEK(l, n, x->v[1] != NOBODY || x->v[2] != NOBODY ||
 	    x->v[3] != 0) == NULL ? 0 : make_refuse(m, t, fd, WHY_CREDENTIALS,
 	    "the sender's credentials of data queued in a socket");

@@ -27,10 +27,10 @@ static const struct optplace {
 	{ "SO_RCVLOWAT", OPT_SOCKET, "so_rcvlowat", SINCE_LONG },
 	{ "SO_BUF_LOCK", OPT_SOCKET, "so_buf_lock", SINCE_LONG },
 	{ "SO_LINGER", OPT_SOCKET, "so_linger", SINCE_LONG },
-	{ "IP_TOS", OPT_IP, "tos", SINCE_TOS },
-	{ "IP_TTL", OPT_IP, "ttl", SINCE_TTL },
-	{ "IP_FREEBIND", OPT_IP, "freebind", SINCE_LONG },
-	{ "IP_PKTINFO", OPT_IP, "pktinfo", SINCE_PKTINFO },
+	{ "IP_TOS", OPT_V4, "tos", SINCE_TOS },
+	{ "IP_TTL", OPT_V4, "ttl", SINCE_TTL },
+	{ "IP_FREEBIND", OPT_V4, "freebind", SINCE_LONG },
+	{ "IP_PKTINFO", OPT_V4, "pktinfo", SINCE_PKTINFO },
 	{ "IP_HDRINCL", OPT_RAW, "hdrincl", SINCE_LONG },
 	{ "IP_NODEFRAG", OPT_RAW, "nodefrag", SINCE_LONG },
 	{ "IPV6_V6ONLY", OPT_V6, "v6only", SINCE_LONG },
@@ -96,6 +96,7 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;
+	const bool v6 = f->v[OK_FAMILY][0] == 6;
 	const char *name;
 	size_t n;
 	int rc;
@@ -105,8 +106,9 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 	l = makekeys_lines(f, OK_OPTION, &n);
 	for (; n > 0 && rc == 0; n--, l++) {
 		name = l->text[0];
-		if ((p = SEEK_IN(places, strcmp(x->name, name) == 0)) !=
-		    NULL) {
+		p = SEEK_IN(places, strcmp(x->name, name) == 0 &&
+		    !(v6 && x->part == OPT_V4));
+		if (p != NULL) {
 			if (p->since != SINCE_LONG && (uint32_t)l->v[0] !=
 			    (p->since == SINCE_TTL ? DEFAULT_TTL : 0))
 				make_since(m, p->since);

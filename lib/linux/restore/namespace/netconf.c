@@ -76,7 +76,8 @@ folder_add(struct buf *b, const char *folder, int levels)
 void
 netconf_record(struct filelist *rec)
 {
-	static const char *const one[] = { "unix/max_dgram_qlen",
+	static const char *const one[] = { "core/somaxconn",
+	    "unix/max_dgram_qlen", "ipv4/ip_default_ttl",
 	    "ipv4/ping_group_range", "ipv4/ip_unprivileged_port_start",
 	    "ipv4/ip_local_port_range", "ipv4/ip_local_reserved_ports",
 	    "ipv4/ip_nonlocal_bind", "ipv4/tcp_fin_timeout",
