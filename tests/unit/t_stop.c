@@ -4,7 +4,7 @@
 #include "tracer.h"
 #include "util.h"
 
-#include "linux/stop/stop.h"
+#include "linux/stop/stopping.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -129,12 +129,56 @@ release_is_tried_again(void **state)
 	free(t.general.data);
 }
 
+/*
+ * Let process pid, which is stopped, run to the stop of a system call.
+ */
+static void
+run_to_call(pid_t pid)
+{
+	siginfo_t si;
+
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL,
+	    (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD), 0);
+	assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &si, WSTOPPED | WNOWAIT |
+	    __WALL), 0);
+	assert_int_equal(si.si_status, SIGTRAP | 0x80);
+}
+
+/*
+ * A thread in the stop of a system call is released, also if it was late.
+ */
+static void
+call_is_released(void **state)
+{
+	struct lthread t;
+	struct lproc p;
+	int late;
+
+	(void)state;
+	for (late = 0; late < 2; late++) {
+		start_stopped(&p, &t);
+		run_to_call(p.pid);
+		if (late)
+			late_add(p.pid);
+		failing = late ? 0 : 3;
+		if (!late)
+			thread_release(&t);
+		assert_int_equal(late_release(), 0);
+		assert_int_equal(failing, 0);
+		assert_int_equal(proc_status(p.pid, 0, "TracerPid"), 0);
+		end(p.pid);
+		free(t.general.data);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(held_is_known),
 		cmocka_unit_test(release_is_tried_again),
+		cmocka_unit_test(call_is_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

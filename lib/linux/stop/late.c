@@ -44,7 +44,7 @@ late_add(pid_t tid)
 size_t
 late_release(void)
 {
-	int sig, status;
+	int status;
 	size_t i;
 	pid_t rc;
 
@@ -52,10 +52,9 @@ late_release(void)
 		rc = waitpid(late.v[i], &status, WNOHANG | __WALL);
 		if (rc == 0 || (rc == -1 && errno == EINTR))
 			continue;
-		if (rc > 0 && WIFSTOPPED(status)) {
-			sig = status >> 16 != 0 ? 0 : WSTOPSIG(status);
-			(void)thread_ptrace(PTRACE_DETACH, rc, (uintptr_t)sig);
-		}
+		if (rc > 0 && WIFSTOPPED(status))
+			(void)thread_ptrace(PTRACE_DETACH, rc,
+			    stop_signal(status));
 		late.v[i--] = late.v[--late.n];
 	}
 	return late.n;

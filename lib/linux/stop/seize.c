@@ -352,6 +352,22 @@ is_core(int sig)
 }
 
 /*
+ * Return the signal with which to resume a thread whose wait status is status:
+ * the signal that the thread was about to receive, or 0 if it stopped for
+ * another reason.
+ */
+uintptr_t
+stop_signal(int status)
+{
+	enum { CALL = 0x80 };	/* bit set in the signal number of a system call
+				   stop */
+	const int sig = WSTOPSIG(status);
+
+	return status >> 16 != 0 || sig == (SIGTRAP | CALL) ? 0 :
+	    (uintptr_t)sig;
+}
+
+/*
  * Check whether thread t of process p, which must be seized, has stopped or
  * ended. If our interrupt has stopped t, keep its general registers. If a
  * signal has stopped t, resume t with that signal. If the signal may dump core,
@@ -363,8 +379,6 @@ is_core(int sig)
 void
 thread_poll(struct lproc *p, struct lthread *t)
 {
-	enum { CALL = 0x80 };	/* bit set in the signal number of a system call
-				   stop */
 	uintptr_t sig;
 	int status;
 	pid_t rc;
@@ -395,8 +409,7 @@ thread_poll(struct lproc *p, struct lthread *t)
 	 */
 	if (!is_stop(WSTOPSIG(status)))
 		(void)restart_call(t->tid, &t->seencall);
-	sig = WSTOPSIG(status) == (SIGTRAP | CALL) ? 0 :
-	    (uintptr_t)WSTOPSIG(status);
+	sig = stop_signal(status);
 	if (t->hold == HOLD_SEIZED && is_core((int)sig))
 		thread_stop(p, t);
 	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)
@@ -424,6 +437,6 @@ thread_release(struct lthread *t)
 		if (rc != t->tid || !WIFSTOPPED(status))
 			break;
 		/* it has resumed and stopped again */
-		sig = status >> 16 == 0 ? (uintptr_t)WSTOPSIG(status) : 0;
+		sig = stop_signal(status);
 	}
 }
