@@ -56,17 +56,20 @@ live_poll(struct live *l, bool *asleep)
 }
 
 /*
- * Leave out the processes of set l that are dumping core.
+ * Find reasons why threads of set l do not stop: leave out the processes that
+ * are dumping core, and wait no longer for first threads that have ended.
  */
 static void
-live_leavedumping(struct live *l)
+live_seekreasons(struct live *l)
 {
 	struct lproc *p;
 
-	TAILQ_FOREACH(p, &l->procs, entry)
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		threads_leaderless(p);
 		if (lproc_has(p, HOLD_INTERRUPTED) && threads_dumping(p) &&
 		    !p->skip)
 			lproc_refuse(l, p);
+	}
 }
 
 /*
@@ -86,7 +89,7 @@ live_await(struct live *l)
 	for (; live_poll(l, &asleep) > 0 && now_ms() - start <=
 	    (asleep ? SLEEPER_MS : PATIENCE_MS); nap_us(nap)) {
 		if (nap >= LONG_US)
-			live_leavedumping(l);
+			live_seekreasons(l);
 		nap += nap < LONG_US ? nap / 4 : 0;
 	}
 	TAILQ_FOREACH(p, &l->procs, entry)

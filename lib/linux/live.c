@@ -47,7 +47,8 @@ live_new(const struct liveopts *o)
 }
 
 /*
- * Release all processes of set l, and free l, which may be NULL.
+ * Release all processes of set l, and threads of earlier ones that stopped only
+ * after their release. Free l, which may be NULL.
  */
 void
 live_free(struct live *l)
@@ -55,6 +56,7 @@ live_free(struct live *l)
 	if (l == NULL)
 		return;
 	live_thaw(l);
+	(void)late_release();
 	lprocs_free(l);
 	hardlinks_free(l);
 	files_free(l);

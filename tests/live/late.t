@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # If snap does not run for half a second at the worst time, as on a busy
-# machine, a process under a seccomp(2) filter is not killed.
+# machine, a process under a seccomp(2) filter is not killed, and changes of a
+# process between its seizure and its stop are noticed.
 # beside: live unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -17,4 +18,18 @@ for how in -l -lr; do
 		unnoticed "$pid" "$how, late at $at: runs on"
 	done
 done
-finish 16
+
+# snap, delayed after the first PTRACE_INTERRUPT
+late=(env LATE_AT=1 LATE_REQUEST=0x4207
+    LD_PRELOAD="$BUILD/tests/live/late.so" "$BUILD/snap")
+
+# The other thread is interrupted first.  As long as snap traced the first one,
+# the parent could not reap the process.
+target "$targets/leader" traced
+"${late[@]}" -nv -i 1000 -o "$tmp/series" "$pid" 2>"$tmp/err" &
+series=$!
+until_true grep -q 'moment 1' "$tmp/err"
+unnoticed "$pid" "the first thread ends before its stop: its parent reaps it"
+kill "$series"
+wait "$series" 2>/dev/null
+finish 17

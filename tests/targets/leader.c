@@ -1,9 +1,11 @@
 /*
- * A process whose first thread has ended, while another one lives.
+ * A process whose first thread has ended, while another one lives. With an
+ * argument the first thread ends as soon as it is traced.
  */
 #include "target.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 static char kept[8 * MIN_PAGE];
 
@@ -14,9 +16,8 @@ run(void *arg)
 	FILE *f;
 	int tries;
 
-	(void)arg;
-	for (state = 0, tries = 0; state != 'Z' && tries < timeout(10000);
-	    tries++) {
+	for (state = 0, tries = 0; arg == NULL && state != 'Z' &&
+	    tries < timeout(10000); tries++) {
 		usleep(1000);
 		if ((f = fopen("/proc/self/stat", "r")) == NULL)
 			err(1, "stat");
@@ -29,13 +30,31 @@ run(void *arg)
 	exit(0);
 }
 
+static bool
+is_traced(void)
+{
+	char line[128];
+	int tracer;
+	FILE *f;
+
+	if ((f = fopen("/proc/self/status", "r")) == NULL)
+		err(1, "status");
+	for (tracer = 0; fgets(line, sizeof line, f) != NULL;)
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	fclose(f);
+	return tracer != 0;
+}
+
 int
-main(void)
+main(int argc, char *argv[])
 {
 	pthread_t t;
 
 	region("kept", kept, sizeof kept, 1);
-	if (pthread_create(&t, NULL, run, NULL) != 0)
+	if (pthread_create(&t, NULL, run, argv[1]) != 0)
 		err(1, "pthread_create");
+	while (argc > 1 && !is_traced())
+		usleep(1000);
 	pthread_exit(NULL);
 }

@@ -42,6 +42,7 @@ int		 sharers_record(struct live *l);
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 bool		 threads_dumping(struct lproc *p);
+void		 threads_leaderless(struct lproc *p);
 int		 threads_seize(struct lproc *p);
 void		 threads_stop(struct lproc *p);
 size_t		 threads_poll(struct lproc *p, bool *asleep);

@@ -175,6 +175,26 @@ threads_dumping(struct lproc *p)
 }
 
 /*
+ * If the first thread of process p has ended after it was seized, while others
+ * live, mark it HOLD_GONE: it cannot stop, and waitpid(2) reports its end only
+ * after theirs. late_release() then lets the parent of p reap it.
+ */
+void
+threads_leaderless(struct lproc *p)
+{
+	struct lthread *t = lproc_leader(p);
+
+	if (t == NULL || t->hold != HOLD_INTERRUPTED ||
+	    proc_state(p->pid, p->pid) != 'Z')
+		return;
+	thread_poll(p, t);	/* all threads may have ended */
+	if (t->hold == HOLD_INTERRUPTED) {
+		t->hold = HOLD_GONE;
+		late_add(t->tid);
+	}
+}
+
+/*
  * Seize those threads of process p that are not seized yet: become their
  * tracer, while they keep running. Return 1 if there were any, or 0 if not.
  * Return SEIZE_WAITS if the process is inside execve(2), so that the rest must
