@@ -119,6 +119,28 @@ else
 	skip "files of the target's server" "needs root and /dev/fuse" 83
 fi
 
+# Hundreds of seccomp(2) filters, which the kernel would count for each of them.
+if is_root; then
+	target python3 -c 'import ctypes, struct
+zero = ctypes.c_ulong(0)
+prctl = ctypes.CDLL(None).prctl
+allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7fff0000))
+program = struct.pack("@HP", 1, ctypes.addressof(allow))
+prctl(38, ctypes.c_ulong(1), zero, zero, zero)
+for i in range(600):
+    if prctl(22, ctypes.c_ulong(2), program) != 0:
+        raise OSError("no filter")
+print("ready", flush=True)
+input()
+print("report none 0")'
+	snap -n -o "$tmp/snap" "$pid"
+	is "$rc $err" "1 snap: process N: seccomp-filters of thread N could \
+not be read: Input/output error" "filters: not recorded, and snap says so"
+	unnoticed "$pid" "filters: not noticed"
+else
+	skip "filters: not recorded" "needs root" 2
+fi
+
 # As nobody: root opens mapped files themselves, not names.
 if is_root; then
 	as_nobody
@@ -130,4 +152,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: only regular files are opened"
-finish 88
+finish 90

@@ -65,4 +65,22 @@ PY
 	wait "$pid" 2>/dev/null
 	is "$?" 143 "unblocked $flags: ends by SIGTERM"
 done
-finish 66
+
+# The kernel would search all of them for each that is read.
+target python3 -c 'import os, resource, signal
+resource.setrlimit(resource.RLIMIT_SIGPENDING, (6000, 6000))
+some = {signal.SIGRTMIN}
+signal.pthread_sigmask(signal.SIG_BLOCK, some)
+for i in range(5000):
+    os.kill(os.getpid(), signal.SIGRTMIN)
+print("ready", flush=True)
+input()
+n = 0
+while signal.sigtimedwait(some, 0):
+    n += 1
+print("report lost", 5000 - n)'
+snap -o "$tmp/snap" "$pid"
+is "$rc $err" "1 snap: process N: sigpending/process of thread N could not be \
+read: Input/output error" "thousands: not recorded, and snap says so"
+unnoticed "$pid" "thousands: stay pending"
+finish 68

@@ -18,6 +18,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+enum { MAX_SOUGHT = 4096 };	/* maximum number of pending signals to search:
+				   the kernel counts from the first for each
+				   PTRACE_PEEKSIGINFO */
+
 struct waiting {		/* a pending SIGSTOP */
 	pid_t		 tid;	/* thread for which the SIGSTOP is pending; 0:
 				   it is pending for the process */
@@ -26,17 +30,26 @@ struct waiting {		/* a pending SIGSTOP */
 
 /*
  * Return true if a SIGSTOP is pending for thread tid or, if shared is set, for
- * its process. Describe it in *si. No more than one can be pending.
+ * its process. Describe it in *si. No more than one can be pending. One behind
+ * MAX_SOUGHT others is not found; SIGCONT would discard it anyway.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)
 {
-	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
+	struct __ptrace_peeksiginfo_args args = { .nr = 16 };
+	const siginfo_t *found;
+	siginfo_t v[16];
+	long n;
 
 	args.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0;
-	for (; ptrace(PTRACE_PEEKSIGINFO, tid, &args, si) == 1; args.off++)
-		if (si->si_signo == SIGSTOP)
+	for (; args.off < MAX_SOUGHT &&
+	    (n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, v)) > 0;
+	    args.off += (uint64_t)n)
+		if ((found = SEEK(v, (size_t)n, x->si_signo == SIGSTOP)) !=
+		    NULL) {
+			*si = *found;
 			return true;
+		}
 	return false;
 }
 

@@ -14,6 +14,9 @@
 
 enum { REGSET_ROOM = 128 * 1024 };	/* size of a buffer for registers, in
 					   bytes; NT_ARM_ZA takes about 64 KB */
+enum { MAX_PENDING = 4096 };	/* maximum number of signals that are recorded:
+				   the kernel counts from the first for each
+				   PTRACE_PEEKSIGINFO */
 
 static const char *const names[REGSET_MAX] = {
 	[REGSET_PRSTATUS] = "regset/prstatus",
@@ -23,7 +26,8 @@ static const char *const names[REGSET_MAX] = {
 
 /*
  * Record the pending signals of thread tid in l as a file called name, an array
- * of siginfo_t. flags are those of PTRACE_PEEKSIGINFO.
+ * of siginfo_t. flags are those of PTRACE_PEEKSIGINFO. If there are more than
+ * MAX_PENDING, record the file as lost.
  */
 static void
 record_pending(struct filelist *l, const char *name, pid_t tid,
@@ -36,11 +40,14 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 
 	args.flags = flags;
 	args.nr = 16;
-	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si)) > 0) {
+	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si)) > 0 &&
+	    args.off < MAX_PENDING) {
 		buf_add(&b, si, (size_t)n * sizeof *si);
 		args.off += (uint64_t)n;
 	}
-	if (n == -1)
+	if (n > 0)
+		errno = EIO;
+	if (n != 0)
 		filelist_lose(l, name);
 	if (b.failed || (n == 0 && b.len > 0))
 		filelist_buf(l, name, &b);

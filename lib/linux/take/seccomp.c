@@ -14,6 +14,10 @@
 #include <linux/filter.h>
 #include <linux/ptrace.h>
 
+enum { MAX_FILTERS = 512 };	/* maximum number of filters of a thread that
+				   are recorded: the kernel counts from the
+				   first for each of them */
+
 /*
  * Set *id to the number of the filter whose program is the len bytes at data.
  * If the filter is new, add it to set l and to record rec.
@@ -42,7 +46,8 @@ filter_number(struct live *l, const void *data, size_t len,
 /*
  * Add the seccomp(2) filters of thread tid, which is stopped, to record rec,
  * beginning with the oldest. Keep in l the filters that were found, so that
- * each is recorded once.
+ * each is recorded once. If there are more than MAX_FILTERS, record the list as
+ * lost.
  */
 void
 filters_record(struct live *l, pid_t tid, struct filelist *rec)
@@ -58,6 +63,11 @@ filters_record(struct live *l, pid_t tid, struct filelist *rec)
 		n = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)i, code);
 		if (n <= 0 || n > BPF_MAXINSNS)
 			break;
+		if (i == MAX_FILTERS) {
+			errno = EIO;
+			n = -1;
+			break;
+		}
 		meta = (struct seccomp_metadata){ .filter_off = i };
 		if (ptrace(PTRACE_SECCOMP_GET_METADATA, tid,
 		    (void *)sizeof meta, &meta) == -1)
