@@ -816,6 +816,32 @@ child_is_told(void **state)
 	target_end();
 }
 
+static void *
+be_told(void *mask)
+{
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	child_is_told(NULL);
+	return NULL;
+}
+
+/*
+ * The same holds if the caller is not the first thread.
+ */
+static void
+child_is_told_to_thread(void **state)
+{
+	sigset_t set, old;
+	pthread_t t;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	assert_int_equal(pthread_create(&t, NULL, be_told, &old), 0);
+	pthread_join(t, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 /*
  * Another call than the requested one is not made, and is an error. After that,
  * only the call that unmaps our memory is made.
@@ -1290,6 +1316,7 @@ main(void)
 		cmocka_unit_test(signal_is_seen_late),
 		cmocka_unit_test(call_is_given_up),
 		cmocka_unit_test(child_is_told),
+		cmocka_unit_test(child_is_told_to_thread),
 		cmocka_unit_test(faults_are_told_apart),
 		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),

@@ -79,13 +79,14 @@ stop_await(struct inject *inj)
 /*
  * Send ourselves the SIGCHLD that stop_await() consumed. It may also have
  * reported on another child of the program, because only one SIGCHLD can be
- * pending at a time.
+ * pending at a time. The kernel lets a thread send such a signal only to its
+ * own ID, but directs it to the whole process.
  */
 void
 inject_resignal(struct inject *inj)
 {
 	if (inj->sigchld)
-		(void)syscall(SYS_rt_sigqueueinfo, getpid(), SIGCHLD,
+		(void)syscall(SYS_rt_sigqueueinfo, gettid(), SIGCHLD,
 		    &inj->child);
 	inj->sigchld = false;
 }
