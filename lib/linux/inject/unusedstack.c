@@ -14,7 +14,9 @@
 enum {
 	NEAR = 64,		/* maximum number of pages to search for pages
 				   that are not shared */
-	FAR = 1024 /* maximum number of pages to search for pages that exist */
+	FAR = 1024, /* maximum number of pages to search for pages that exist */
+	DEEP = 64 * 1024	/* maximum number of pages to search for guard
+				   pages */
 };
 
 /*
@@ -60,8 +62,9 @@ guarded_from(const struct vmas *l, const struct vma *v)
 
 /*
  * Find the nearest guard page (MADV_GUARD_INSTALL of madvise(2)) below address
- * sp. start is the start of the mapping. Return the end address of the guard
- * page, or 0 if there is none or the kernel does not report guards.
+ * sp, at most DEEP pages below. start is the start of the mapping. Return the
+ * end address of the guard page, or 0 if there is none or the kernel does not
+ * report guards.
  */
 static uint64_t
 guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
@@ -74,7 +77,10 @@ guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 	if ((fd = proc_open(inj->pid, inj->tid, "pagemap", O_RDONLY)) == -1)
 		return 0;
 	found = 0;
-	for (end = sp - sp % size; found == 0 && end > start; end = at) {
+	end = sp - sp % size;
+	if (end - start > DEEP * size)
+		start = end - DEEP * size;
+	for (; found == 0 && end > start; end = at) {
 		n = (end - start) / size < FAR ? (size_t)((end - start) /
 		    size) : FAR;
 		at = end - n * size;
@@ -208,11 +214,11 @@ unusedstack_find(struct inject *inj, const struct vmas *l)
 	len = frame_build(inj->buf, 0, &w, &none);
 	if (len == -1)
 		return inject_refused(inj, "extended state");
+	if (v != NULL && take_unused(inj, v, (size_t)len))
+		return 0;
 	has = thread_stack(inj, l, &other);
 	if (v == NULL && !has)
 		return errstr_set("it has no stack");
-	if ((v != NULL && take_unused(inj, v, (size_t)len)) ||
-	    (has && take_unused(inj, &other, (size_t)len)))
-		return 0;
-	return errstr_set("no room on its stack");
+	return has && take_unused(inj, &other, (size_t)len) ? 0 :
+	    errstr_set("no room on its stack");
 }
