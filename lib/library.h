@@ -876,6 +876,7 @@ void		 live_coreregs(struct live *l, pid_t pid,
 		    void (*fn)(void *, uint64_t, bool), void *arg);
 int		 live_addname(struct live *l, const char *name);
 int		 live_addcgroup(struct live *l, const char *name);
+void		 live_output(struct live *l, int fd);
 int		 live_each(struct live *l, choose_fn fn, void *arg);
 int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,

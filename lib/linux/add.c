@@ -37,6 +37,37 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
+ * Leave process p out of set l if it reads the output of this program. Warn the
+ * user of that if warns is true.
+ */
+static void
+reader_leave(struct live *l, struct lproc *p, bool warns)
+{
+	if (p->skip || !pipeline_reads(l, p->pid))
+		return;
+	p->skip = true;
+	if (warns)
+		live_warn(l, "process %d reads the output of this program: "
+		    "left out", p->pid);
+}
+
+/*
+ * Let fd be the output of this program. Leave out the processes of set l that
+ * read it; warn the user about those that were added by their process IDs.
+ * Nothing must be stopped yet.
+ */
+void
+live_output(struct live *l, int fd)
+{
+	struct lproc *p;
+
+	l->opts.out = fd;
+	l->pipeline = NULL;	/* of the output before; the pool owns it */
+	TAILQ_FOREACH(p, &l->procs, entry)
+		reader_leave(l, p, !p->found);
+}
+
+/*
  * Add process pid to set l. If the process must be left out, set its member
  * skip. The caller sets found unless the user named the process by its ID.
  */
@@ -52,11 +83,7 @@ live_add(struct live *l, pid_t pid, bool found)
 		return -1;
 	p->found = found;
 	p->skip = live_isown(l, p);
-	if (!p->skip && pipeline_reads(l, pid)) {
-		live_warn(l, "process %d reads the output of this program: "
-		    "left out", pid);
-		p->skip = true;
-	}
+	reader_leave(l, p, true);
 	if (!p->skip)
 		live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user,
 		    sizeof user);

@@ -157,8 +157,10 @@ snap_capture_save(struct snap_capture *c, const char *path, unsigned int flags)
 		return errstr_set("no process was added");
 	if ((s = snap_new()) != NULL &&
 	    (s->header = live_header(plan9_cputype())) != NULL &&
-	    (out = output_begin(path, flags & SNAP_COMPRESS, NULL)) != NULL)
+	    (out = output_begin(path, flags & SNAP_COMPRESS, NULL)) != NULL) {
+		live_output(c->live, output_fd(out));
 		rc = capture_write(c, s, out);
+	}
 	live_thaw(c->live);
 	snap_free(s);
 	if (rc == -1) {

@@ -6,9 +6,16 @@
 #include "snap/snap_write.h"
 #include "util.h"
 
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Open a snapshot of a process with a thread, and of another process.
@@ -78,12 +85,49 @@ test_unwritten(void **state)
 	snap_capture_free(NULL);
 }
 
+/*
+ * A process that reads the output is left out: if it were stopped, it would
+ * wait for us, and we for it.
+ */
+static void
+test_reader(void **state)
+{
+	char path[64], buf[4096];
+	struct snap_capture *c;
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/t_api.%d", (int)getpid());
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_not_equal(fd = open(path, O_RDWR), -1);
+	if ((pid = fork()) == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (read(fd, buf, sizeof buf) > 0)
+			continue;
+		_exit(1);
+	}
+	close(fd);
+	assert_non_null(c = snap_capture_new(NULL, NULL));
+	assert_int_equal(snap_capture_set(c, SNAP_PASSIVE, 1), 0);
+	assert_int_equal(snap_capture_pid(c, pid), 0);
+	alarm((unsigned int)timeout(60));
+	assert_int_equal(snap_capture_save(c, path, 0), -1);
+	alarm(0);
+	assert_string_equal(snap_errstr(), "nothing to take a snapshot of");
+	snap_capture_free(c);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	unlink(path);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_unwritten),
+		cmocka_unit_test(test_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
