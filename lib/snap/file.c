@@ -39,8 +39,12 @@ tasks_list(struct snap_file *f)
 		if (!proc_isprocess(s->proc[i]))
 			continue;
 		leader = task_add(f, s->proc[i], NULL);
-		if (snap_threads(s, leader->proc->pid, &at, &n) == -1)
+		if (snap_threads(s, leader->proc->pid, &at, &n) == -1) {
+			free(f->task);
+			f->task = NULL;
+			f->ntask = 0;
 			return -1;
+		}
 		for (k = 0; k < n; k++)
 			(void)task_add(f, s->proc[at[k]], leader);
 	}

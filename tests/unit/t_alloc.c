@@ -10,6 +10,7 @@
 #include "io/io.h"
 #include "model.h"
 #include "record/record.h"
+#include "snap/snap.h"
 #include "space.h"
 #include "failing.h"
 #include "util.h"
@@ -378,6 +379,36 @@ test_files(void **state)
 }
 
 /*
+ * A moment that could not be opened for lack of memory can be opened later, and
+ * then has all its tasks.
+ */
+static void
+test_moment(void **state)
+{
+	struct snap_file *f, *m;
+	struct snap_task *p;
+	bool ended;
+
+	(void)state;
+	forever = false;
+	for (nth = 1, ended = false; !ended; nth++) {
+		f = snap_open("tests/fuzz/corpus/series/three");
+		assert_non_null(f);
+		calls = 0;
+		armed = true;
+		m = snap_moment_get(f, 1);
+		armed = false;
+		ended = calls < nth;
+		if (m == NULL)
+			assert_non_null(m = snap_moment_get(f, 1));
+		assert_non_null(p = snap_process_next(m, NULL));
+		assert_non_null(snap_thread_next(p, p));
+		snap_close(f);
+	}
+	assert_true(nth > 2);
+}
+
+/*
  * The same bytes are written without threads.
  */
 static void
@@ -504,6 +535,7 @@ main(void)
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_coreread),
 		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_moment),
 		cmocka_unit_test(test_nothreads),
 	};
 
