@@ -31,7 +31,6 @@ struct joining {		/* state while joining the huge pages of a
 				   process */
 	int		 pidfd;	/* owned */
 	int		 pagemap; /* owned */
-	uint64_t	 page;	/* page size in bytes */
 	uint64_t	 huge;	/* size of a huge page in bytes */
 	uint64_t	 until;	/* deadline in ms, as returned by now_ms() */
 };
@@ -54,28 +53,6 @@ huge_note(struct lproc *p, const struct pagerun *r)
 }
 
 /*
- * Return true if all small pages of the huge page at addr are present and no
- * other process maps any of them.
- */
-static bool
-huge_isown(const struct joining *j, uint64_t addr)
-{
-	enum { MOST = 512 };
-	const uint64_t want = PME_PRESENT | PME_EXCLUSIVE, end = addr + j->huge;
-	uint64_t e[MOST];
-	ssize_t i, n;
-
-	for (; addr < end; addr += (uint64_t)n * j->page) {
-		if ((n = pagemap_read(j->pagemap, addr, end, e, MOST)) <= 0)
-			return false;
-		for (i = 0; i < n; i++)
-			if ((e[i] & (want | PME_FILE)) != want)
-				return false;
-	}
-	return true;
-}
-
-/*
  * Join those huge pages of run r that were split. Return false if no more can
  * be joined.
  */
@@ -94,8 +71,9 @@ run_join(const struct joining *j, const struct pagerun *r)
 			continue;
 		next = addr + j->huge;
 		iov.iov_base = (void *)(uintptr_t)addr;
-		if (huge_isown(j, addr) && syscall(SYS_process_madvise,
-		    j->pidfd, &iov, 1, MADV_COLLAPSE, 0) == -1 &&
+		if (pages_arealone(j->pagemap, addr, next) &&
+		    syscall(SYS_process_madvise, j->pidfd, &iov, 1,
+		    MADV_COLLAPSE, 0) == -1 &&
 		    (errno == EPERM || errno == ESRCH || errno == ENOSYS))
 			return false;
 	}
@@ -109,12 +87,12 @@ run_join(const struct joining *j, const struct pagerun *r)
 static void
 lproc_join(const struct lproc *p, uint64_t deadline)
 {
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct joining j = { .until = deadline };
 	size_t i;
 
-	j.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	/* bytes mapped by one page table */
-	j.huge = j.page / sizeof(uint64_t) * j.page;
+	j.huge = page / sizeof(uint64_t) * page;
 	j.pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	j.pagemap = proc_open(p->pid, 0, "pagemap", O_RDONLY);
 	/* its process ID may have been reused */

@@ -86,7 +86,8 @@ void		 smapsizes_free(struct smapsizes *l);
 int		 pagemap_touched(pid_t tid, int fd, const struct vmas *l,
 		    bool *has);
 
-/* alone.c: read pages that no other process maps */
+/* alone.c: pages that no other process maps */
+bool		 pages_arealone(int pagemap, uint64_t addr, uint64_t end);
 bool		 pages_readalone(pid_t pid, int pagemap, void *buf, size_t len,
 		    uint64_t addr);
 
