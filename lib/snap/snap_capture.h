@@ -3,7 +3,9 @@
  *
  * Only one capture may exist in a program, and only the thread that created it
  * may use it, because the kernel makes that thread the tracer (ptrace(2)). If
- * the program dies, all processes resume.
+ * the program dies, all processes resume. While there is a capture, no signal
+ * handler and no other thread may call waitpid(2) with -1: it could consume the
+ * stop of a captured thread, which would then stay stopped.
  */
 #ifndef SNAP_CAPTURE_H
 #define SNAP_CAPTURE_H
