@@ -104,6 +104,25 @@ pattern_isours(const struct config *c, const char *s)
 }
 
 /*
+ * Return true if core_pattern s is ours, or if handler_install() has written s
+ * to BOOT. In the latter case the configuration may name another socket now.
+ */
+static bool
+pattern_isinstalled(const struct config *c, const char *s)
+{
+	char line[MAX_PATTERN + 32];
+	struct buf b = { 0 };
+	bool is;
+
+	snprintf(line, sizeof line, "\nkernel.core_pattern=%s\n", s);
+	is = pattern_isours(c, s) ||
+	    (full_readfile(AT_FDCWD, BOOT, &b) == 0 &&
+	    memmem(b.data, b.len, line, strlen(line)) != NULL);
+	buf_free(&b);
+	return is;
+}
+
+/*
  * Return true if a process is listening on the socket of c. See unix in
  * proc_net(5).
  */
@@ -155,8 +174,8 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 		errx(1, "%s", snap_errstr());
 	snprintf(n, sizeof n, "%ju", (uintmax_t)claim_most(c));
 	/* save the old values, unless they are ours */
-	if ((!pattern_isours(c, was) && file_write(BEFORE, "%s\n%s\n", was,
-	    limit) == -1) || store_open(c) == -1)
+	if ((!pattern_isinstalled(c, was) && file_write(BEFORE, "%s\n%s\n",
+	    was, limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
 	(void)unlink(DROPPED);
 	if (!by_socket)
@@ -196,7 +215,7 @@ handler_remove(const struct config *c)
 		was[strcspn(was, "\n")] = '\0';
 		fclose(f);
 	}
-	if (!pattern_isours(c, now))
+	if (!pattern_isinstalled(c, now))
 		program_warn("snapcrash is not the core handler "
 		    "(kernel.core_pattern is \"%s\"); left unchanged",
 		    text_sanitize(now));

@@ -31,6 +31,16 @@ pattern=$(cat "$tmp/pattern")
 is "$pattern" "@@$socket" "core_pattern names the socket"
 try "also after a reboot" grep -qxF "kernel.core_pattern=$pattern" \
     "$tmp/sysctl/50-snapcrash.conf"
+# the configuration names another socket since
+config "socket $socket.2"
+crash remove
+is "$rc $err $(cat "$tmp/pattern")" "0  $was" \
+    "removed, although the configuration has another socket"
+crash -s install
+config "socket $socket" "readable-by user"
+crash -s install
+is "$rc $(head -n 1 "$tmp/lib/snapcrash.before")" "0 $was" \
+    "installed with another socket: the handler before snapcrash is kept"
 crash status
 is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, but \
 no process is listening: start snapcrash serve" "status: nobody listens"
@@ -231,4 +241,4 @@ else
 	skip "systemd is told to stop socket and server" "no systemd"
 fi
 put_back
-finish 25
+finish 27
