@@ -57,12 +57,10 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 struct crash {			/* a snapshot in the snapshot directory */
 	char		*file;	/* owned; path of the snapshot */
 	const char	*id;	/* borrowed from file: its last component */
-	uint64_t	 pid;	/* ID of the process, from the file name; 0:
-				   none */
+	uint64_t	 pid;	/* ID of the process, from the file name */
 	uint64_t	 charged; /* ID of the user charged for the crash, from
 				     the file name; UINT64_MAX: none */
-	time_t		 when;	/* time of the crash, from the file name or, if
-				   that has none, of modification */
+	time_t		 when;	/* time of the crash, from the file name */
 	struct timespec	 written; /* modification time of the file */
 	uint64_t	 size;	/* disk space used by the file, in bytes */
 	bool		 gone;	/* the snapshot was removed */

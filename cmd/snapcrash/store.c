@@ -49,24 +49,23 @@ CMP_BY(crash_cmp, struct crash,
     x->pid != y->pid ? ORDER(x->pid, y->pid) : strcmp(x->id, y->id))
 
 /*
- * Set those of the process ID, the time and the user of k that name contains,
- * the name of its snapshot.
+ * Set the process ID, the time and the user of k from name, the name of a file.
+ * The user may be missing. Return false if this is not the name of a snapshot.
  */
-static void
+static bool
 name_parse(struct crash *k, const char *name)
 {
-	char dot[3];
 	unsigned int uid;
 	intmax_t when;
-	int n;
+	int n, end = 0;
 
-	n = sscanf(name, "%*[^.].%" SCNu64 "%c%jd%c%u%c", &k->pid, &dot[0],
-	    &when, &dot[1], &uid, &dot[2]);
-	if (n < 4 || dot[0] != '.' || dot[1] != '.')
-		return;
+	n = sscanf(name, "%*[^.].%" SCNu64 ".%jd%n.%u%n", &k->pid, &when, &end,
+	    &uid, &end);
+	if (n < 2 || strcmp(name + end, SUFFIX) != 0)
+		return false;
 	k->when = (time_t)when;
-	if (n == 6 && dot[2] == '.')
-		k->charged = uid;
+	k->charged = n == 3 ? uid : UINT64_MAX;
+	return true;
 }
 
 /*
@@ -75,22 +74,18 @@ name_parse(struct crash *k, const char *name)
 static void
 store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 {
+	struct crash k = { 0 };
 	struct stat st;
-	struct crash *k;
-	size_t len;
 
-	len = strlen(name);
-	if (*name == '.' || len < sizeof SUFFIX ||
-	    strcmp(name + len - (sizeof SUFFIX - 1), SUFFIX) != 0 ||
+	if (!name_parse(&k, name) ||
 	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 	    !S_ISREG(st.st_mode))
 		return;
+	k.written = st.st_mtim;
+	k.size = (uint64_t)st.st_blocks * 512;
+	k.file = must(str_printf("%s/%s", c->directory, name));
 	MUST_ROOM(l->v, l->n);
-	k = &l->v[l->n++];
-	*k = (struct crash){ .when = st.st_mtim.tv_sec, .charged = UINT64_MAX,
-	    .written = st.st_mtim, .size = (uint64_t)st.st_blocks * 512 };
-	name_parse(k, name);
-	k->file = must(str_printf("%s/%s", c->directory, name));
+	l->v[l->n++] = k;
 }
 
 /*

@@ -51,6 +51,18 @@ is "$(kept | sed 's/fall\.[^ ]*/fall/')" "fall old.2.$((now - 90)) " \
     "the oldest one without a user in its name is removed"
 rm "$store"/*.snap.gz
 
+# files that are not named as crashes are
+config "keep-count 1"
+for f in keep keep.1 "keep.1.$((now - 100)).0.old" "keep.$((now - 90)).old"; do
+	echo 1 >"$store/$f.snap.gz"
+done
+falls "$targets/fall" segv 0
+is "$(kept | sed 's/fall\.[^ ]*/fall/')" "fall keep keep.1 keep.1.$((now -
+    100)).0.old keep.$((now - 90)).old " "other files are kept"
+is "$("$BUILD/snapcrash" -c "$conf" list | awk 'NR > 1 { print $9 }')" "$id" \
+    "other files are not listed"
+rm "$store"/*.snap.gz
+
 # a user may have many user IDs in a user namespace
 config
 if unshare -U true 2>/dev/null; then
@@ -84,4 +96,4 @@ else
 	skip "a crash in a user namespace" "cannot create one"
 fi
 rm -rf "$store"
-finish 5
+finish 7
