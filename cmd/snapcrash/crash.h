@@ -14,6 +14,10 @@
 #define READER "snapcrash"	/* user that runs programs which read
 				   untrusted data */
 
+/* bytes of a program's name that the name of a snapshot may contain */
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyz" \
+		   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+"
+
 enum companions {		/* processes captured with the one that
 				   crashed */
 	WITH_NONE,

@@ -175,8 +175,7 @@ crashing_name(struct crashing *f)
 	strlcpy(f->name, *t.comm != '\0' ? t.comm : "unknown",
 	    sizeof f->name);
 	for (s = f->name; *s != '\0'; s++)
-		if (strchr("abcdefghijklmnopqrstuvwxyz"
-		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+", *s) == NULL)
+		if (strchr(NAME_BYTES, *s) == NULL)
 			*s = '_';
 	return 0;
 }

@@ -9,11 +9,29 @@
 
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
+enum { MAX_COMM = 15 };	/* length to which the kernel cuts program names */
+
+/*
+ * Return true if word is the beginning of id, the name of a snapshot. An
+ * underscore in id also stands for a byte that such a name cannot contain. The
+ * name of the program in word may be longer than the kernel's.
+ */
+static bool
+name_begins(const char *id, const char *word)
+{
+	size_t i;
+
+	for (i = 0; word[i] != '\0' && (id[i] == word[i] || (id[i] == '_' &&
+	    strchr(NAME_BYTES, word[i]) == NULL));)
+		i++;
+	return word[i] == '\0' || (i == MAX_COMM && id[i] == '.');
+}
+
 /*
  * Return how well word matches crash k. MEANS_THAT means that word is the
  * process ID, the name or the path of k or, if the facts of k were read, the
  * path of its program. MEANS_LIKE means that word is only the beginning of the
- * name, and MEANS_NOT that word does not match.
+ * name or the name of the program, and MEANS_NOT that word does not match.
  */
 static int
 crash_means(const struct crash *k, const char *word)
@@ -29,8 +47,7 @@ crash_means(const struct crash *k, const char *word)
 	if (*word == '/' && k->facts != NULL &&
 	    strcmp(k->facts->exe, word) == 0)
 		return MEANS_THAT;
-	return len > 0 && strncmp(k->id, word, len) == 0 ? MEANS_LIKE :
-	    MEANS_NOT;
+	return len > 0 && name_begins(k->id, word) ? MEANS_LIKE : MEANS_NOT;
 }
 
 /*

@@ -94,5 +94,19 @@ is "$rc $err" "1 snapcrash: fall: no such crash; see snapcrash list" \
 crash -U -1h rm fall
 is "$rc $(find "$store" -name 'fall.*')" "0 $store/fall.$pid.$now.snap.gz" \
     "rm removes a crash of that time"
+
+# the file name has underscores, and 15 bytes of the program's name
+cp "$tmp/one" "$store/a_out.13.$now.snap.gz"
+cp "$tmp/one" "$store/very-long-progr.14.$now.snap.gz"
+cp "$tmp/one" "$store/very-long-progr.15.$now.snap.gz"
+crash list a.out very-long-program
+is "$rc $(files)" "0 a_out.13.$now very-long-progr.14.$now \
+very-long-progr.15.$now " "list by a name that no file name can have"
+crash -j info a.out
+is "$rc $(python3 -c 'import json, sys
+print(json.load(sys.stdin)["id"])' <"$tmp/out")" "0 a_out.13.$now.snap.gz" \
+    "info: the same"
+crash list very-long-progr.14
+is "$rc $(files)" "0 very-long-progr.14.$now " "list by the beginning of a name"
 rm -rf "$store"
-finish 21
+finish 24
