@@ -162,7 +162,8 @@ int		 line_read(const char *path, char *s, size_t size);
 int		 handler_install(const struct config *c, const char *path,
 		    bool by_socket);
 int		 handler_remove(const struct config *c);
-int		 handler_status(const struct config *c);
+int		 handler_status(const struct config *c,
+		    const struct crashes *l);
 
 /* claim.c: limit how many crashes are captured at once */
 int		 claim_take(struct claim *p, const struct config *c);

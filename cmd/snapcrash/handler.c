@@ -231,22 +231,20 @@ handler_remove(const struct config *c)
 
 /*
  * Print which program handles cores now, and how many snapshots are in the
- * directory of c. Return the exit status, which is 1 if snapcrash is not the
- * handler.
+ * directory of c, which l lists. Return the exit status, which is 1 if
+ * snapcrash is not the handler.
  */
 int
-handler_status(const struct config *c)
+handler_status(const struct config *c, const struct crashes *l)
 {
 	char now[MAX_PATTERN + 1];
-	struct crashes l;
 	uint64_t sum, dropped;
 	size_t i;
 
-	if (line_read(PATTERN, now, sizeof now) == -1 ||
-	    store_read(c, &l) == -1)
+	if (line_read(PATTERN, now, sizeof now) == -1)
 		errx(1, "%s", snap_errstr());
-	for (sum = 0, i = 0; i < l.n; i++)
-		sum += l.v[i].size;
+	for (sum = 0, i = 0; i < l->n; i++)
+		sum += l->v[i].size;
 	if (pattern_isserved(c, now) && !served(c))
 		printf("cores are sent to the socket %s, but no process is "
 		    "listening: start snapcrash serve\n", c->socket);
@@ -264,13 +262,12 @@ handler_status(const struct config *c)
 		printf("cores are written by the kernel to files named %s\n",
 		    *now == '\0' ? "core" : text_sanitize(now));
 	printf("%s has %zu of %ju snapshots, %ju of %ju MiB\n", c->directory,
-	    l.n, (uintmax_t)c->count, (uintmax_t)(sum >> 20),
+	    l->n, (uintmax_t)c->count, (uintmax_t)(sum >> 20),
 	    (uintmax_t)(c->bytes >> 20));
 	if ((dropped = claim_dropped(c)) > 0)
 		printf("%ju crash%s dropped without a snapshot: too many at "
 		    "once\n",
 		    (uintmax_t)dropped, dropped == 1 ? " was" : "es were");
-	store_free(&l);
 	return pattern_isours(c, now) && (!pattern_isserved(c, now) ||
 	    served(c)) ? 0 : 1;
 }

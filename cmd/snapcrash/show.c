@@ -193,14 +193,17 @@ show_info(const struct crash *c, bool json)
 		err(1, "fork");
 	if (pid == 0) {
 		facts_print(&copy, json);
-		exit(fflush(stdout) == EOF);
+		if (fflush(stdout) == EOF)
+			err(1, "standard output");
+		exit(0);
 	}
 	if ((rc = program_wait(pid, 0)) != 0 || json)
 		return rc;
 	printf("\n");
-	if (stack_run(c, own) == 127)
-		printf("Cannot find snapstack to print the stacks; use "
-		    "snapcrash debug.\n");
+	if ((rc = stack_run(c, own)) != 127)
+		return rc == 0 ? 0 : 1;
+	printf("Cannot find snapstack to print the stacks; use snapcrash "
+	    "debug.\n");
 	return 0;
 }
 

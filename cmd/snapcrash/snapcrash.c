@@ -142,12 +142,16 @@ main(int argc, char *argv[])
 		return handler_install(&c, config, by_socket);
 	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)
 		return handler_remove(&c);
-	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
-		return handler_status(&c);
 	if (store_read(&c, &l) == -1)
 		errx(1, "%s", snap_errstr());
-	crashes_between(&l, since, until);
-	rc = run(&l, argv);
+	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
+		rc = handler_status(&c, &l);
+	else {
+		crashes_between(&l, since, until);
+		rc = run(&l, argv);
+	}
 	store_free(&l);
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(1, "standard output");
 	return rc;
 }

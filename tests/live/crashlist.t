@@ -108,5 +108,20 @@ print(json.load(sys.stdin)["id"])' <"$tmp/out")" "0 a_out.13.$now.snap.gz" \
     "info: the same"
 crash list very-long-progr.14
 is "$rc $(files)" "0 very-long-progr.14.$now " "list by the beginning of a name"
+
+got=
+for what in list '-j list' info status; do
+	# shellcheck disable=SC2086 # words
+	said=$("$BUILD/snapcrash" -c "$conf" $what 2>&1 >/dev/full)
+	got="$got$? ${said##*: }, "
+done
+full="1 No space left on device, "
+is "$got" "$full$full$full$full" "output that cannot be written is an error"
+mkdir "$tmp/own"
+cp "$BUILD/snapcrash" "$tmp/own"
+printf '#!/bin/sh\nexit 3\n' >"$tmp/own/snapstack"
+chmod 755 "$tmp/own/snapstack"
+"$tmp/own/snapcrash" -c "$conf" info >"$tmp/out" 2>&1
+is $? 1 "info: an error of snapstack is an error"
 rm -rf "$store"
-finish 24
+finish 26
