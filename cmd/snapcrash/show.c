@@ -273,9 +273,10 @@ show_debug(const struct crash *c, char *const args[])
 		errx(1, "cannot find snapfs in the directory of this program");
 	if (mkdtemp(dir) == NULL)
 		err(1, "%s", dir);
-	/* Ctrl-C is meant for gdb */
+	/* Ctrl-C and the end of the terminal are meant for gdb */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	if (program_wait(program_start(mount, NULL, false), 0) != 0) {
 		(void)rmdir(dir);
 		errx(1, "cannot mount %s", c->file);

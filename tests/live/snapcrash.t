@@ -62,8 +62,14 @@ if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
 	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' -ex bt
 	try "gdb shows where it crashed" grep -q '^#0 .* main (' "$tmp/out"
 	is "$(grep -c snapcrash /proc/mounts)" 0 "nothing stays mounted"
+	mounts=$(echo /tmp/snapcrash.??????)
+	# shellcheck disable=SC2016 # for the shell that gdb starts
+	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' \
+	    -ex 'shell kill -HUP $(cut -d " " -f 4 /proc/$PPID/stat)'
+	is "$rc $(echo /tmp/snapcrash.??????)" "0 $mounts" \
+	    "SIGHUP: the snapshot is unmounted after gdb has ended"
 else
-	skip "gdb" "no gdb, or no FUSE" 2
+	skip "gdb" "no gdb, or no FUSE" 3
 fi
 
 # a program that reads a hostile snapshot can do nothing else
@@ -235,4 +241,4 @@ crash status
 is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
 ignored" "another user's configuration is ignored"
 rm -rf "$disk/store"
-finish 39
+finish 40
