@@ -248,6 +248,7 @@ struct tableopts {		/* options for tables; all zero: the defaults */
 				   adds to the default columns; NULL: the
 				   default columns */
 	bool		 bare;	/* print no headings */
+	const char	*option; /* option that sets "list"; NULL: -o */
 	bool		 bytes;	/* print exact sizes, in bytes */
 	bool		 json;	/* print JSON, one object per line */
 };

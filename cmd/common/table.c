@@ -43,8 +43,9 @@ column_find(const struct table *t, const char *name, size_t len)
 		if (t->columns[i].name != NULL)
 			buf_printf(&b, "%s%s", b.len == 0 ? "" : ", ",
 			    t->columns[i].name);
-	errx(2, "-o: unknown column \"%.*s\"; the columns are %.*s", (int)len,
-	    name, (int)b.len, (const char *)b.data);
+	errx(2, "%s: unknown column \"%.*s\"; the columns are %.*s",
+	    t->o.option == NULL ? "-o" : t->o.option, (int)len, name,
+	    (int)b.len, (const char *)b.data);
 }
 
 /*

@@ -9,7 +9,7 @@
 static char usual[] = CONFIG, *config = usual;
 static const char *out;		/* output file of "snapcrash dump", or NULL */
 static time_t since, until = INT64_MAX;
-static struct listing how;
+static struct listing how = { .table.option = "--columns" };
 static bool last;		/* list only the last crash */
 static bool by_socket;
 
@@ -120,7 +120,7 @@ main(int argc, char *argv[])
 	how.reverse = how.reverse || last;
 	if (last)
 		how.most = 1;
-	if (*argv == NULL)
+	if (*argv == NULL || (out != NULL && strcmp(*argv, "dump") != 0))
 		options_misuse(&cmdline);
 	if (strcmp(*argv, "take") == 0)
 		take_begin();

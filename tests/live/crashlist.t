@@ -71,6 +71,12 @@ print(json.load(sys.stdin)["id"])' <"$tmp/out")" "0 fall.11.$hours.snap.gz" \
     "info -U: the last one until then"
 crash -S tomorrow list
 is "$rc $err" "2 snapcrash: -S tomorrow: not a valid time" "a bad time fails"
+crash --columns size,x list
+is "$rc ${err%%;*}" '2 snapcrash: --columns: unknown column "x"' \
+    "an unknown column is refused"
+crash -o "$tmp/file" list
+is "$rc $(find "$tmp" -name file) $(grep -c usage <<<"$err")" "2  1" \
+    "-o is refused without dump"
 crash -n 0 list
 is "$rc $err" "2 snapcrash: -n 0: the number is too small" "-n 0 is refused"
 crash -j info "$targets/fall"
@@ -124,4 +130,4 @@ chmod 755 "$tmp/own/snapstack"
 "$tmp/own/snapcrash" -c "$conf" info >"$tmp/out" 2>&1
 is $? 1 "info: an error of snapstack is an error"
 rm -rf "$store"
-finish 26
+finish 28
