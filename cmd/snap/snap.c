@@ -326,6 +326,20 @@ run(const struct job *j, struct output *out)
 }
 
 /*
+ * Block SIGUSR1. It stays pending until when_wait() or progress_show() accepts
+ * it.
+ */
+static void
+signal_block(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/*
  * Wait until a condition of --when is true, before the only snapshot of job j.
  * Before that, begin its output and look at the processes: what cannot work
  * later should be said now. Exit with a message if the condition cannot become
@@ -361,6 +375,7 @@ main(int argc, char *argv[])
 	struct job *j;
 
 	program_descriptors();
+	signal_block();
 	j = job_parse(argc, argv);
 	j->live.progress = &progress;
 	if (j->at != 0)

@@ -115,19 +115,6 @@ limit_add(struct condition *c, char *arg)
 }
 
 /*
- * Block SIGUSR1: it stays pending until when_wait() accepts it.
- */
-static void
-signal_block(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-/*
  * Add the condition arg, the argument of --when, which is borrowed. Exit with a
  * message if it is malformed.
  */
@@ -140,14 +127,15 @@ when_add(char *arg)
 	if (nconditions++ == MAX_CONDITIONS)
 		errx(2, "--when: more than %d conditions", MAX_CONDITIONS);
 	c->text = arg;
-	if (strcmp(arg, "signal") == 0)
-		signal_block();
-	else if (strncmp(arg, "log=", 4) != 0)
+	if (strncmp(arg, "log=", 4) == 0) {
+		/* it borrows the copy */
+		if ((c->log = log_open(copy + 4)) == NULL)
+			errx(2, "--when %s: %s", arg, snap_errstr());
+		return;
+	}
+	if (strcmp(arg, "signal") != 0)
 		limit_add(c, copy);
-	else if ((c->log = log_open(copy + 4)) == NULL)
-		errx(2, "--when %s: %s", arg, snap_errstr());
-	if (c->log == NULL)	/* it borrows the copy */
-		free(copy);
+	free(copy);
 }
 
 /*

@@ -15,7 +15,7 @@ said() {
 	sed "s,$tmp,TMP,g; s/$pid/PID/g; s/has [0-9.]*\([MG%]*\)\$/has N\1/" \
 	    "$tmp/err"
 }
-# reads LOG: snap has opened LOG, and blocks SIGUSR1 if it waits for that
+# reads LOG: snap has opened LOG, and blocks SIGUSR1
 reads() {
 	readlink "/proc/$waiting/fd/"* | grep -qx "$1"
 }
@@ -129,6 +129,13 @@ is "$? $(said | tr '\n' '.')" "0 snap: signal: SIGUSR1 arrived.snap: signal: \
 SIGUSR1 arrived." 'SIGUSR1, twice'
 moments 2
 ok $? 'SIGUSR1: two moments'
+wait_for --when "log=$tmp/log:x" "$pid"
+until_true reads "$tmp/log"
+kill -USR1 $waiting
+echo x >>"$tmp/log"
+wait $waiting
+is "$? $(said | grep log)" '0 snap: log=TMP/log:x: x' \
+    'SIGUSR1 without this condition: the wait goes on'
 
 # Lines of a log that is replaced, and truncated.
 echo 'ERROR 1, before' >"$tmp/log"
@@ -240,4 +247,4 @@ is "$(<"$tmp/out")" "2 snap: --when cpu 80%: $limits
 2 snap: --when log=TMP/log:a(: \"a(\": Unmatched ( or \\(
 2 snap: --when log=TMP/none:x: TMP/none: No such file or directory
 2 snap: --when signal:3: $limits" 'malformed conditions'
-finish 32
+finish 33
