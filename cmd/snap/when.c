@@ -68,18 +68,16 @@ struct watch {
 static bool
 limit_parse(const struct quantity *q, const char *s, uint64_t *v)
 {
-	const char *end;
 	double percent;
+	char *end;
 
 	if (q->unit == UNIT_BYTES)
 		return amount_bytes(s, v);
 	if (q->unit == UNIT_COUNT)
 		return amount_read(s, "", NULL, v);
-	end = s + strspn(s, "0123456789.");
-	if (*s < '0' || *s > '9' || end[*end == '%'] != '\0')
-		return false;
-	percent = strtod(s, NULL);
-	if (percent > 1e6)
+	percent = strtod(s, &end);
+	if (*s < '0' || *s > '9' || end != s + strspn(s, "0123456789.") ||
+	    end[*end == '%'] != '\0' || percent > 1e6)
 		return false;
 	*v = (uint64_t)(percent * 100);
 	return true;

@@ -220,8 +220,8 @@ is "$? $(said)" '2 snap: --when log=TMP:x: TMP: is a directory' 'a directory'
 let_go "$pid" 'not stopped by these'
 
 # Malformed conditions.
-for with in 'cpu 80%' 'cpu' 'cpu>' 'cpu>x%' 'cpu>0x1p-5%' 'rss>-1' 'rss>2X' 'fds>1K' \
-    'threads>5:' 'threads>5:x' 'threads>5:0' 'size>3' '' 'log=x' 'log=:x' \
+for with in 'cpu 80%' 'cpu' 'cpu>' 'cpu>x%' 'cpu>0x1p-5%' 'cpu>1.2.3%' 'rss>-1' 'rss>2X' \
+    'fds>1K' 'threads>5:' 'threads>5:x' 'threads>5:0' 'size>3' '' 'log=x' 'log=:x' \
     "log=$tmp/log:a(" "log=$tmp/none:x" 'signal:3'; do
 	"$BUILD/snap" --when "$with" $$ >/dev/null 2>"$tmp/err"
 	echo "$? $(said)"
@@ -234,6 +234,7 @@ is "$(<"$tmp/out")" "2 snap: --when cpu 80%: $limits
 2 snap: --when cpu>: cpu requires a limit, such as cpu>80%
 2 snap: --when cpu>x%: cpu requires a limit, such as cpu>80%
 2 snap: --when cpu>0x1p-5%: cpu requires a limit, such as cpu>80%
+2 snap: --when cpu>1.2.3%: cpu requires a limit, such as cpu>80%
 2 snap: --when rss>-1: rss requires a limit, such as rss>2G
 2 snap: --when rss>2X: rss requires a limit, such as rss>2G
 2 snap: --when fds>1K: fds requires a limit, such as fds>500
