@@ -158,14 +158,14 @@ groups() {
 	else
 		mount -t cgroup2 none "$top" 2>/dev/null
 	fi || {
-		skip "cgroups $v" "cannot be mounted" 16
+		skip "cgroups $v" "cannot be mounted" 17
 		return
 	}
 	# the root of our part of the hierarchy
 	path=/chosen$v$$.slice
 	top=$top$path
 	mkdir "$top" || {
-		skip "cgroups $v" "cannot be made" 16
+		skip "cgroups $v" "cannot be made" 17
 		return
 	}
 	tops+=("$top")
@@ -220,6 +220,11 @@ in container ${other:0:12}, pod $uid
 END
 	    )" "$v: the snapshot has unit, container and pod"
 
+	# another user may make this cgroup in a unit of theirs
+	into "$top/$unit/$id.service" $ann
+	takes "$v: a container, not a unit in a unit with the name of its id" \
+	    "$inner" -c "$id"
+
 	# processes that are forked until all are stopped are captured
 	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' \
 	    "$top/$unit/below-$v$$" "$targets/baton"
@@ -242,4 +247,4 @@ END
 
 groups v1
 groups v2
-finish 46
+finish 48

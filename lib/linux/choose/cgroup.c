@@ -20,6 +20,7 @@
 
 enum {
 	MIN_PREFIX = 4,	/* minimum number of digits in an abbreviated ID */
+	MAX_PREFIX = 63,	/* a whole ID has 64 digits (state/place.c) */
 	MAX_TOLD = 6		/* maximum number of candidates named in an
 				   error message */
 };
@@ -326,12 +327,13 @@ seek_settle(const struct seek *s, struct cgroups *c)
 static int
 group_byname(struct cgroups *c, const char *wanted)
 {
+	const size_t len = strlen(wanted);
 	struct seek s = { .wanted = wanted };
 	size_t i;
 	char *p;
 	int rc;
 
-	s.prefix = strlen(wanted) >= MIN_PREFIX &&
+	s.prefix = len >= MIN_PREFIX && len <= MAX_PREFIX &&
 	    wanted[strspn(wanted, "0123456789abcdef-_")] == '\0';
 	snprintf(s.unit, sizeof s.unit, "%s%s", wanted,
 	    strchr(wanted, '.') == NULL ? ".service" : "");
