@@ -89,6 +89,7 @@ void		 program_files(void);
 bool		 program_isnumber(const char *s);
 int		 program_self(char *path);
 char		*program_beside(const char *name);
+char		*program_snap(void);
 void		 program_catch(void (*fn)(int), int flags);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
@@ -247,8 +248,8 @@ struct tableopts {		/* options for tables; all zero: the defaults */
 	char		*list;	/* column names separated by commas; "+..."
 				   adds to the default columns; NULL: the
 				   default columns */
-	bool		 bare;	/* print no headings */
 	const char	*option; /* option that sets "list"; NULL: -o */
+	bool		 bare;	/* print no headings */
 	bool		 bytes;	/* print exact sizes, in bytes */
 	bool		 json;	/* print JSON, one object per line */
 };

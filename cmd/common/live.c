@@ -136,10 +136,8 @@ snap_run(const struct sources *s, int fd)
 	pid_t pid;
 	int status;
 
-	if ((snap = program_beside("psnap")) == NULL &&
-	    (snap = program_beside("snap")) == NULL)
-		return errstr_set(
-		    "cannot find snap in the directory of this program");
+	if ((snap = program_snap()) == NULL)
+		return -1;
 	words_add(&w, snap);
 	for (i = 0; i < s->cgroup.n; i++) {
 		words_add(&w, cgroup);

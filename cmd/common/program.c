@@ -121,6 +121,23 @@ program_beside(const char *name)
 	return NULL;
 }
 
+/*
+ * Return the path of snap(1) in the directory of this program, or NULL with
+ * errstr set. The caller frees the path. Debian calls it psnap, because snap is
+ * the client of snapd.
+ */
+char *
+program_snap(void)
+{
+	char *path;
+
+	if ((path = program_beside("psnap")) == NULL &&
+	    (path = program_beside("snap")) == NULL)
+		(void)errstr_set(
+		    "cannot find snap in the directory of this program");
+	return path;
+}
+
 static void
 on_signal(int sig)
 {

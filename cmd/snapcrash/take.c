@@ -6,7 +6,6 @@
  */
 #include "crash.h"
 
-#include <err.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <syslog.h>
@@ -114,10 +113,8 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	long ppid;
 	int rc;
 
-	/* Debian calls it psnap, because snap is the client of snapd */
-	if ((*word = program_beside("psnap")) == NULL &&
-	    (*word = program_beside("snap")) == NULL)
-		errx(1, "cannot find snap in the directory of this program");
+	if ((*word = program_snap()) == NULL)
+		return -1;
 	*++word = (char *)(uintptr_t)"--core";
 	snprintf(signum, sizeof signum, "-msignal %d", f->signal);
 	if (f->signal != 0)
