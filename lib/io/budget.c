@@ -5,7 +5,6 @@
  * two megabytes could fill a machine.
  */
 #include "io.h"
-#include "io/gzip/gzip.h"
 
 #include <unistd.h>
 
