@@ -92,9 +92,9 @@
 	((n) == 0 ? NULL : bsearch((key), (v), (n), sizeof *(v), (cmp)))
 
 /*
- * Return the number of records with a key of at most key among the n records at
- * v, which have size bytes each and ascend by the uint64_t at byte offset at.
- * The result is also the index of the first record with a greater one.
+ * v has n records of size bytes each, sorted by a uint64_t at byte offset at of
+ * each. Return the number of records in which it is at most key. This is also
+ * the index of the first record in which it is greater, or n.
  */
 static inline size_t
 bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
@@ -119,11 +119,11 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 	    offsetof(__typeof__(*(v)), member), (key))
 
 /*
- * Search an array that is sorted by something else than one number: return the
- * index of the first of n elements for which the expression before is false, or
- * n. The expression uses i as the index of an element, has no side effects,
- * and must be false for all elements after the first for which it is false.
- * For example, the index of the first run that ends after addr:
+ * Search an array that is not sorted by a single number: return the index of
+ * the first of n elements for which the expression before is false, or n. The
+ * expression uses i as the index of an element, has no side effects, and must
+ * be false for all elements after the first for which it is false. For example,
+ * the index of the first run that ends after addr:
  *
  *	BISECT_WHILE(i, l->n, l->v[i].addr + l->v[i].len <= addr)
  */

@@ -1,6 +1,6 @@
 /*
  * Build an image from runs of pages in ascending order, with few segments:
- * 9front's snapfs rejects a mem record of more than 16 (man6/snap.6). Gaps
+ * 9front's snapfs rejects a mem record with more than 16 (man6/snap.6). Gaps
  * where nothing was mapped are filled with zeros; ranges that were present but
  * not captured stay gaps.
  */

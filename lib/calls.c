@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * constants of linux/stat.h, which cannot be included with <sys/stat.h>; many a
- * <sys/stat.h> lacks them
+ * constants of linux/stat.h, which cannot be included with <sys/stat.h>;
+ * <sys/stat.h> of some C libraries lacks them
  */
 enum {
 	DONT_SYNC = 0x4000,

@@ -110,9 +110,9 @@ struct source_ops {
 	int	(*read)(struct source *, const struct run *, uint8_t *);
 	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
 	void	(*free)(struct source *);
+	int	(*many)(struct source *, const struct run *, size_t, uint8_t *);
 				/* read several runs at once, used in place
 				   of read; or NULL */
-	int	(*many)(struct source *, const struct run *, size_t, uint8_t *);
 };
 
 /*
@@ -122,12 +122,13 @@ struct source_ops {
  * *src and *loc set to their place; 0 to have them spooled; or -1 with errstr
  * set.
  *
- * stays is set if put writes pages of one early copy over those of another. It
- * is called for kilobytes that are not raw in the stream: *n from address addr
- * on, which were found at loc in src, or are zeros if src is NULL. It lowers *n
- * to those for which the answer is the same. It returns 1 if they can stay
- * there, or -1 with errstr set. It returns 0 if they must be passed to put;
- * then it has written its buffers, so that src can be read.
+ * stays is NULL unless put writes pages of one early copy over those of
+ * another. It is called for kilobytes that are not raw in the stream: *n
+ * kilobytes from address addr on, whose bytes are at loc in src, or are zeros
+ * if src is NULL. It returns 1 if they can stay there. It returns 0 if they
+ * must be passed to put; it has then written its buffers, so that src can be
+ * read. It returns -1 with errstr set on failure. It lowers *n to the number of
+ * kilobytes for which the answer is the same.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,

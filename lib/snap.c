@@ -321,8 +321,8 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
  * Move each process of s to snapshot v[i], where i is its process ID divided by
  * EARLY_PID. Its ID there is the remainder. Marks, and processes for which i is
  * n or more, are freed. Embedded files are put after all processes. s keeps its
- * sources. Return 0, or -1 with errstr set after some processes were freed in
- * place of moved.
+ * sources. Return 0, or -1 with errstr set; processes that were not moved are
+ * then freed.
  */
 int
 snap_split(struct snap *s, struct snap *const *v, size_t n)

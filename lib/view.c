@@ -1,7 +1,7 @@
 /*
  * The view of an image: which of its segments is visible at an address. Where
- * segments overlap, it is the first of its section, in the last section that
- * has a segment there (man6/snap.6).
+ * segments overlap, segments of a later section hide those of earlier ones;
+ * within a section, the first segment hides the others (man6/snap.6).
  *
  *	first section	[ a      ]   [ b ]
  *	second section	      [ c ]
