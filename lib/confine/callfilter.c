@@ -1,6 +1,6 @@
 /*
- * Filter system calls by a table: only calls for reading, computing, threads
- * and writing to open files are allowed. seccomp(2).
+ * Filter system calls by a table, with seccomp(2): only calls for reading,
+ * computing, threads and writing to open files are allowed.
  *
  * A call missing from the table fails with ENOSYS, as on a kernel without it,
  * so that C libraries of any age use another way (clone(2) in place of
