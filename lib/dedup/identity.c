@@ -226,11 +226,12 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Let later groups be found equal to n groups of the window, from group g on,
- * if that is useful and affordable. place is the place of the first of them in
- * segment seg. The index gets groups that are new. Groups that are the same as
- * in an earlier copy are found without it by the next copy; the index gets them
- * if d->all is true. Set *added. Return 0, or -1 with errstr set.
+ * Record n groups of the window, from group g on, so that later groups can be
+ * found equal to them. place is the place of the first of them in segment seg.
+ * Do nothing if that is not useful, or would take too much memory. Set *added
+ * to true if they were recorded. The index gets groups that are new. The next
+ * copy finds groups that are the same as in an earlier copy without the index;
+ * it gets them only if d->all is true. Return 0, or -1 with errstr set.
  */
 static int
 groups_add(struct dedup *d, const struct segment *seg, size_t g, size_t n,
