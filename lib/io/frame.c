@@ -30,10 +30,10 @@ packed_room(void)
 }
 
 /*
- * Compress the n bytes at data, a frame for fd, if fd does not accept more at
- * once: then the reader is slower than the compression. Return the compressed
- * bytes, with their number in *len. Return data, and n in *len, if they are to
- * be sent as they are.
+ * Compress the n bytes at data, the contents of a frame, if a write to fd would
+ * have to wait: the reader is then slower than the compression. Return the
+ * compressed bytes, with their number in *len. Return data, with n in *len, if
+ * they are to be sent uncompressed.
  */
 static const uint8_t *
 frame_pack(int fd, const uint8_t *data, size_t n, size_t *len)

@@ -19,8 +19,8 @@ struct gunzip {
 	uint64_t	 begin;	/* offset of the current member in the
 				   compressed stream */
 	bool		 ours;
-	uLong		 lens; /* CRC-32 of the lengths of those of our members
-				  that were read so far */
+	uLong		 lens; /* CRC-32 of the lengths of our members read so
+				  far */
 	bool		 partial; /* the last member had less than GZIP_RAW
 				     bytes */
 	bool		 last;	/* the empty member at the end was read */

@@ -214,7 +214,7 @@ output_room(struct output *o, size_t n, size_t *most)
 
 /*
  * Append to o the bytes that were stored in the space from output_room(). The
- * argument end points behind the last of them. Nothing else must have been
+ * argument end points just past the last of them. Nothing else must have been
  * written to o between the two calls.
  */
 void

@@ -31,8 +31,8 @@ enum {
 	LIST = 28,		/* offset of the list of lengths */
 	TAIL = 8,
 	MEMLEVEL = 8, /* memLevel of zlib: 9 is no faster, and 0.5% larger */
-	SLICE = 65536,		/* number of bytes that are together judged as
-				   noise or not */
+	SLICE = 65536,		/* size of the pieces that are each judged to be
+				   noise or not, in bytes */
 	SAMPLE = 4096,		/* number of bytes in a slice to judge first */
 	FLAT = 4096 /* slices with a lower chi-squared value are noise */
 };
