@@ -41,23 +41,25 @@ const char		*snap_errstr(void);
 struct snap_file	*snap_open(const char *path);
 
 /*
- * Open a moment of a series, which is a file with several snapshots: a number
- * from 1, a time of day (HH:MM or HH:MM:SS), "first" or "last"; NULL is the
- * last, as for snap_open(). Another file has one moment. Return NULL on error.
+ * Open a moment of the series in the file path. A series is a file with several
+ * snapshots; any other file has one moment. moment is a number from 1, a time
+ * of day (HH:MM or HH:MM:SS), "first" or "last"; NULL is the last, as for
+ * snap_open(). Return NULL on error.
  */
 struct snap_file	*snap_open_moment(const char *path,
 			    const char *moment);
 
 /*
- * Return the number of moments of the series that has f, or the number of f
- * among them, from 1. Both are 0 if f is not of a series.
+ * snap_moments returns the number of moments in the series of f, and
+ * snap_moment the number of f among them, counted from 1. Both return 0 if f is
+ * not from a series.
  */
 size_t			 snap_moments(const struct snap_file *f);
 size_t			 snap_moment(const struct snap_file *f);
 
 /*
- * Return moment n, from 1, of the series that has f, or NULL on error. It is
- * closed with f.
+ * Return moment n, counted from 1, of the series of f, or NULL on error.
+ * snap_close(f) also closes it.
  */
 struct snap_file	*snap_moment_get(struct snap_file *f, size_t n);
 
@@ -74,7 +76,8 @@ void			 snap_close(struct snap_file *f);
 int64_t			 snap_time(const struct snap_file *f);
 
 /*
- * Return the first line of f.
+ * Return the first line of f, without its newline. It is valid until f is
+ * closed.
  */
 const char		*snap_header(const struct snap_file *f);
 
@@ -98,10 +101,10 @@ struct snap_task	*snap_thread_next(struct snap_task *process,
 struct snap_task	*snap_task_find(struct snap_file *f, uint64_t id);
 
 /*
- * Return the ID, the process, the name, or the state of a task. The state is
- * a letter of proc_pid_stat(5), or 0 if it is not recorded. The machine is
- * Plan 9's name of the processor: amd64, 386, arm64, arm or another one, and ""
- * if it is not recorded.
+ * Return the ID, the process, the name, the state or the machine of a task. The
+ * state is a letter of proc_pid_stat(5), or 0 if it is not recorded. The
+ * machine is Plan 9's name of the processor: amd64, 386, arm64, arm or another
+ * one. The name and the machine are "" if they are not recorded.
  */
 uint64_t		 snap_task_id(const struct snap_task *t);
 struct snap_task	*snap_task_process(struct snap_task *t);

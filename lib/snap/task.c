@@ -200,8 +200,8 @@ snap_memory_next(struct snap_task *t, uint64_t addr, uint64_t *start,
 }
 
 /*
- * List the records of t, unless they have already been listed. After an error
- * the list is empty.
+ * List the records of t, unless they have already been listed. If memory runs
+ * out, the list is empty or lacks the last records.
  */
 static void
 records_list(struct snap_task *t)
