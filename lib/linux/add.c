@@ -69,7 +69,8 @@ live_output(struct live *l, int fd)
 
 /*
  * Add process pid to set l. If the process must be left out, set its member
- * skip. The caller sets found unless the user named the process by its ID.
+ * skip. found is false if the user named the process by its ID. Return 0, or -1
+ * with errstr set if memory runs out.
  */
 int
 live_add(struct live *l, pid_t pid, bool found)
@@ -93,8 +94,8 @@ live_add(struct live *l, pid_t pid, bool found)
 /*
  * Add process pid to set l. If pid is a thread, add its process. If pid does
  * not exist, warn the user and mark the snapshot incomplete; this is not an
- * error. It may have ended since the first moment of a series, which is no
- * reason to warn.
+ * error. Do not warn in a later moment of a series, since the process may have
+ * ended. Return 0, or -1 with errstr set.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -113,7 +114,7 @@ live_addpid(struct live *l, pid_t pid)
  * Add process pid, which is dumping core, to set l. core is the pipe to which
  * the kernel writes the core. Read the part of the core that precedes the
  * memory. The process exists until the caller closes core. The caller must free
- * the set before closing core.
+ * the set before closing core. Return 0, or -1 with errstr set.
  */
 int
 live_addcore(struct live *l, pid_t pid, int core)
@@ -219,7 +220,7 @@ member_add(void *arg, pid_t pid)
 
 /*
  * Add to set l the processes in its cgroups that are not in the set yet. Set
- * *grew to true if there are any.
+ * *grew to true if there are any. Return 0, or -1 with errstr set.
  */
 int
 live_members(struct live *l, bool *grew)

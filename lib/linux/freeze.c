@@ -2,9 +2,9 @@
  * Stop processes and release them: PTRACE_SEIZE and PTRACE_INTERRUPT
  * (ptrace(2)), which send no signal and leave a stopped process stopped.
  *
- * First all threads are looked at, for facts that cannot be seen of a stopped
- * thread or that take long to read. Then all threads of all processes are
- * seized, which may have to wait (stop/attach.c). When that is done, or the
+ * First all threads are looked at, to read facts that a stopped thread no
+ * longer shows, or that take long to read. Then all threads of all processes
+ * are seized, which may have to wait (stop/attach.c). When that is done, or the
  * time is up, all are stopped. Threads and processes that appear until then are
  * found by listing again until nothing is new, as a stopped process creates
  * none. If we die for any reason, the kernel releases all of them.
