@@ -4,17 +4,17 @@
  *
  *	MADV_DONTFORK		mapped in the process only: its pages are copied
  *	MADV_WIPEONFORK		no pages in the clone: its pages are copied
- *	shared memory		a clone has no pages of it: its file is copied
+ *	shared memory		no pages in the clone: its file is copied
  *				(file/shared.c), or its pages are
- *	private huge pages	are copied: the clone loses its own if none are
- *				left for the process to write to
- *	rings of io_setup(2)	are copied whole, as the kernel writes to pages
+ *	private huge pages	copied, since the clone loses its own if none
+ *				are left for the process to write to
+ *	rings of io_setup(2)	copied whole, since the kernel writes to pages
  *				that are not in the page table of the process.
  *				They are read through the clone, which has the
  *				mapping but no pages: the process gains none
- *	unmodified file pages	the clone does not have them: if the file cannot
- *				be read, they are noted, and read through the
- *				clone later
+ *	unmodified file pages	no pages in the clone: if the file cannot be
+ *				read, they are noted, and read through the clone
+ *				later
  *
  * Flags of mappings are not used for this, as they may have changed since they
  * were read: the page maps of process and clone are compared.

@@ -13,9 +13,9 @@
  * This was measured (Linux 6.18): 0.2 MB for a python of 8 or 45 MB, 1.0 MB for
  * one of 400 MB, 0.4 MB for 524 mappings; 92 MB for a process that keeps
  * writing to 100 MB. There must be room for all copies. The kernel would kill
- * the clone first, but while its pages are not free yet it kills once more, and
- * that may be the process: this was seen with room for half. With
- * memory.oom.group it kills the whole cgroup.
+ * the clone first, but until the pages of the clone are free, it may kill
+ * again, and this may hit the process. That was seen when there was room for
+ * half of the copies. With memory.oom.group it kills the whole cgroup.
  *
  * A cgroup or a user may have a limit of processes and threads (RLIMIT_NPROC of
  * getrlimit(2)). Clones take at most a quarter of what is left of it, since the
@@ -29,8 +29,8 @@
  * The user may set a limit as well (struct liveopts): for all that clones take,
  * and for copies of shared memory.
  *
- * Usage is read when the first clone is made; what was promised to clones since
- * is added to it.
+ * Usage is read when the first clone is made; the amounts reserved for clones
+ * since then are added to it.
  */
 #include "cloning.h"
 #include "full.h"

@@ -5,7 +5,7 @@
  * copies one small page and maps the others one by one (do_huge_pmd_wp_page of
  * mm/huge_memory.c). They stay split until khugepaged joins them, if ever. So
  * they are joined when the clone is gone: process_madvise(2) with
- * MADV_COLLAPSE, which takes Linux 6.1 and CAP_SYS_NICE. While one is copied,
+ * MADV_COLLAPSE, which needs Linux 6.1 and CAP_SYS_NICE. While one is copied,
  * less than a millisecond, the process cannot change its mappings.
  *
  * This does not make the process larger: a huge page is joined only if all of
