@@ -24,7 +24,7 @@ struct carries {
 
 /*
  * Return true if the file of mapping v of process p is already in the snapshot.
- * For System V shared memory, compare the IPC namespace too: the inode number
+ * For System V shared memory, also compare the IPC namespace: the inode number
  * is the ID, which is unique only within that namespace.
  */
 static bool

@@ -52,7 +52,7 @@ ipc_find(const struct lproc *p, int fd)
 /*
  * Return true if f is a copy of the System V shared memory that st describes.
  * Process p must have that memory mapped. The same ID may exist in two IPC
- * namespaces, so the namespaces are compared too. A process that changed its
+ * namespaces, so the namespaces are also compared. A process that changed its
  * namespace keeps its mappings, so size and change time are compared as well,
  * if st has them.
  */
