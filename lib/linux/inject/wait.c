@@ -135,10 +135,10 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
  * Wait until the running thread of inj stops, and return its wait status. After
  * deadline, a time on the clock of now_ms(), stop the thread with
  * PTRACE_INTERRUPT: it could not run, for example because its cgroup is frozen.
- * It may also have stopped for another reason, and we did not run ourselves.
- * Return -1 with errstr set if the thread is gone, or does not stop. In the
- * latter case mark it lost: it will continue its program from its return frame
- * after we are gone.
+ * The status may also be that of an earlier stop, which we missed because we
+ * did not run ourselves. Return -1 with errstr set if the thread is gone, or
+ * does not stop. In the latter case mark it lost: it will continue its program
+ * from its return frame after we are gone.
  */
 int
 inject_await(struct inject *inj, uint64_t deadline)
