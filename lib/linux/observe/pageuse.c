@@ -1,8 +1,8 @@
 /*
  * Compute how much memory each mapping of a process uses, from its page tables:
  * the numbers of smaps (Linux, fs/proc/task_mmu.c), but faster, because smaps
- * examines every page. Only for pages that are shared, the kernel is asked how
- * often they are mapped.
+ * examines every page. The kernel is asked only about shared pages how often
+ * they are mapped.
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
