@@ -3,8 +3,8 @@
  * calls as possible: with large reads that span several mappings, none for
  * empty ranges and, where it suffices, one entry per huge page.
  *
- * For a page that is mapped by an entry one level up, Linux 6.18 sets
- * PME_EXCLUSIVE of all parts as for the first, although other processes may map
+ * A huge page is mapped by one entry of a higher level. Linux 6.18 gives all of
+ * its parts the PME_EXCLUSIVE of the first, although other processes may map
  * some of the parts (fs/proc/task_mmu.c). The flags of its page frame are more
  * reliable.
  */
@@ -62,7 +62,7 @@ walk_seek(struct walk *w)
 		return 1;
 	w->hole = false;
 	rc = pagemap_first(w->fd, &w->addr, w->l->v[w->n - 1].end);
-	/* the page found may be in a mapping that is new */
+	/* the page found may be in a later mapping: update w->i */
 	return rc == 1 ? walk_seek(w) : rc;
 }
 
