@@ -120,7 +120,9 @@ resource_file(struct files *f, pid_t pid, const struct openfile *o,
 }
 
 /*
- * Likewise, for descriptor fd of thread pid, which is examined first.
+ * Add the open file description of descriptor fd of thread pid to f, as
+ * resource_file() does. Examine the descriptor first. Return 0 if f already had
+ * the description, 1 if it is new, or -1 with errstr set.
  */
 int
 resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)

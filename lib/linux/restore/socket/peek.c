@@ -7,9 +7,10 @@
  *
  * A stream that holds nothing but bytes is read in one call. Otherwise packets
  * are read one after another at the offset SO_PEEK_OFF (socket(7)), which is
- * restored afterwards. Descriptors sent with a packet become descriptors of
- * the socket peeker, so that they can be recorded. It closes them when it
- * ends, not we: closing a file may wait for a file server that we have stopped.
+ * restored afterwards. Descriptors sent with a packet become descriptors of the
+ * socket peeker, so that they can be recorded. The socket peeker, not this
+ * process, closes them, when it ends: closing a file may wait for a file server
+ * that we have stopped.
  *
  * To peek at a packet the kernel walks all packets before it
  * (__skb_try_recv_from_queue of net/core/datagram.c). A queue therefore costs

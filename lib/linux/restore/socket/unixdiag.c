@@ -1,6 +1,6 @@
 /*
- * Get what sock_diag(7) knows of the UNIX sockets of a network namespace. All
- * are requested at once when the first is looked up.
+ * Get the UNIX sockets of a network namespace from sock_diag(7). All are
+ * requested at once, when the first is looked up.
  */
 #include "bisect.h"
 #include "sockets.h"
@@ -89,8 +89,8 @@ diag_read(struct netspace *l, pid_t pid)
 }
 
 /*
- * Return what sock_diag(7) reports about UNIX socket t, or NULL with errstr
- * set.
+ * Return the entry of UNIX socket t in the answer of sock_diag(7), or NULL with
+ * errstr set.
  */
 const struct unixsock *
 unixdiag_find(struct filerec *t)
