@@ -114,8 +114,8 @@ struct dumpnote {
 };
 
 /*
- * Whether the mappings in the task of a process are of the time before the stop
- * or of the stop.
+ * When the mappings in the task of a process were read: before the stop or
+ * during it.
  */
 enum mapstate {
 	MAPS_BEFORE,	/* maps, smaps and vma were read before the stop */
