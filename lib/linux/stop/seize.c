@@ -24,7 +24,8 @@ enum { NAP_US = 1000 };		/* microseconds between two looks at a thread */
  * number in /proc/TID/syscall. If that is restart_syscall(2), determine the
  * resumed call from arg, its first argument, and from wchan in l, which was
  * read just after nr. Before Linux 5.16, wchan is 0 on amd64; then use stack,
- * which only root can read. Otherwise, or if that fails, return nr.
+ * which only root can read. If nr is another call, or the resumed call is
+ * unknown, return nr.
  */
 static int64_t
 call_first(int64_t nr, const struct filelist *l, uint64_t arg)
@@ -196,11 +197,11 @@ look_again(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look again at thread t of process p, which another tracer held. If that is
- * another snap, it lets t go after some milliseconds, and t is seized; its
- * record must not say that t was in a tracing stop, or that t ran if it then
- * returned to the stop of a SIGSTOP. Wait for the first thread only: a snap
- * releases all at once.
+ * Look again at thread t of process p, which another tracer held. If that
+ * tracer is another snap, it releases t within some milliseconds, and t can
+ * then be seized. The record of t must not show its stop by that tracer, nor
+ * that it ran for a moment before it returned to a stop by SIGSTOP. Wait for
+ * the first thread only: a snap releases all threads at once.
  */
 static void
 thread_outwait(struct lproc *p, struct lthread *t)

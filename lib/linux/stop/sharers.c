@@ -125,8 +125,8 @@ sharer_look(void *arg, long pid)
 }
 
 /*
- * Set member "alone" of those processes of the set that share memory with no
- * other one of it.
+ * Set the member "alone" of each process of the set that shares memory with no
+ * other process of the set.
  */
 static void
 set_alone(struct sharers *s)
