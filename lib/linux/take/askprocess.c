@@ -205,7 +205,7 @@ ask_processkeys(struct asking *v, size_t n)
  * Record the number of keys in the session keyring of a, not counting the user
  * keyring. a must be a clone, since keyctl(2) creates a session keyring if
  * there is none. If there are more than MAX_KEYS keys, do not look for the user
- * keyring among them, and so count it too.
+ * keyring among them: the number then includes it.
  */
 void
 ask_sessionkeys(struct asking *a)

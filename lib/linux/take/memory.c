@@ -242,7 +242,7 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return LEAVE_DEVICE;
 	if (strcmp(v->name, "/secretmem (deleted)") == 0)
 		return LEAVE_SECRET;
-	/* kernel code, which a process has completely, touched or not */
+	/* a process has all of the [vdso], even pages that it never touched */
 	if (strcmp(v->name, "[vdso]") == 0) {
 		k->vdso = v;
 		own_add(k, v->start, v->end);

@@ -14,8 +14,8 @@
 enum { MOST = 64 * 1024 * KB };	/* maximum size of a perf map, in bytes */
 
 /*
- * Return true if a process of user uid can be trusted to have written a file
- * with status st. The file must belong to uid, or belong to root and be
+ * Return true if a perf map with status st can be trusted, for a process of
+ * user uid. The file must belong to uid, or belong to root and be
  * world-readable.
  */
 static bool
