@@ -45,7 +45,8 @@ put_at(struct buf *b, size_t at, uint64_t v, size_t n)
 }
 
 /*
- * Enter what follows offset at into the directory, as a stream of this type.
+ * Add to the directory a stream of this type: the bytes from offset at to the
+ * end of d->b.
  */
 void
 stream_add(struct dump *d, enum stream type, size_t at)
@@ -102,7 +103,8 @@ module_make(struct dump *d, struct image *mem, size_t i, struct module *m)
 }
 
 /*
- * Add the module list. Readers take the first module for the program.
+ * Add the module list. Readers take the first module for the program. Return 0,
+ * or -1 with errstr set.
  */
 int
 modules_add(struct dump *d, struct image *mem)

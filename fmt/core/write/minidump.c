@@ -28,7 +28,7 @@ enum {
 
 /*
  * Choose the memory of thread number i, whose stack pointer is sp: from the red
- * zone to the end of the mapping.
+ * zone to the end of the mapping, but at most STACK_MAX bytes.
  */
 static int
 stack_choose(struct dump *d, size_t i, uint64_t sp)
