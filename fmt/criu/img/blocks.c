@@ -25,12 +25,13 @@
 
 enum {
 	MAX_BLOCK = 4 * 1024 * 1024,	/* criu writes no larger blocks */
-	RATIO = 255		/* most bytes that LZ4 makes of one */
+	RATIO = 255		/* maximum bytes from one byte of LZ4 */
 };
 
 /*
  * Append a block to t that has len bytes of memory, in size bytes of the pages
- * image. Blocks of zeros, or of raw pages, become one with the block before.
+ * image. Merge adjacent blocks of zeros, and adjacent raw blocks whose bytes
+ * are also adjacent in the image.
  */
 static int
 block_add(struct blocks *t, uint64_t len, uint64_t size)
@@ -57,8 +58,8 @@ block_add(struct blocks *t, uint64_t len, uint64_t size)
 
 /*
  * Append to t the blocks b of an entry that has len bytes of memory, in pages
- * of page bytes. Fail if their number or a size is impossible: LZ4 makes at
- * most RATIO bytes of one.
+ * of page bytes. Fail if their number or a size is impossible: a byte of LZ4
+ * data makes at most RATIO bytes.
  */
 static int
 blocks_sizes(struct blocks *t, const Criu__PagemapBlocks *b, uint64_t len,

@@ -266,7 +266,7 @@ struct block {			/* a part of a pages image */
 				   compressed */
 	uint64_t	 at;	/* offset in the pages image */
 	uint32_t	 size;	/* number of bytes in the pages image; 0: all
-				   zero; BLOCK_RAW: that of its pages */
+				   zero; BLOCK_RAW: the size of its pages */
 };
 
 struct blocks {
@@ -274,7 +274,7 @@ struct blocks {
 	size_t		 n;
 	uint64_t	 len;	/* bytes of all pages */
 	uint64_t	 stored; /* size that the pages image must have */
-	uint64_t	 most;	/* size that it has */
+	uint64_t	 most;	/* actual size of the pages image */
 	bool		 packed; /* a block is compressed */
 };
 

@@ -82,7 +82,7 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 
 /*
  * Record an obstacle if new children of t would be in a different pid or time
- * namespace from t. An unreadable link ns/pid_for_children is an obstacle too:
+ * namespace from t. An unreadable link ns/pid_for_children is also an obstacle:
  * the next child would be the first process of its pid namespace.
  */
 static int

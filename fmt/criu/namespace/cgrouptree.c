@@ -153,11 +153,12 @@ is_initial(const struct cgprop *p)
 
 /*
  * Return true if property p must be written. In version 1, all must. In version
- * 2, return false for a value of several lines, because criu would write only
- * the first. Return false for a cpu.weight of 0, which means that cpu.idle is
- * set. In the modes in which criu sets properties only of cgroups that it
- * creates, also return false for an initial value: the cgroup has that value
- * anyway, and the kernel at the restore may lack the property.
+ * 2, return false for a cgroup.subtree_control that criu cannot restore, and
+ * for a value of several lines, because criu would write only the first. Return
+ * false for a cpu.weight of 0, which means that cpu.idle is set. In the modes
+ * in which criu sets properties only of cgroups that it creates, also return
+ * false for an initial value with the initial mode and owner: the cgroup has
+ * that value anyway, and the kernel at the restore may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

@@ -7,7 +7,8 @@
 
 #include <sys/mman.h>
 
-#define CRIU_PLUGIN (1U << 27)	/* status bit of a mapping: a plugin's */
+#define CRIU_PLUGIN (1U << 27)	/* status bit of a mapping that a plugin
+				   restores */
 
 /*
  * Note that the pages from address start up to end in the pagemap image called
@@ -23,8 +24,8 @@ raw_add(struct criuout *out, const char *name, uint64_t start, uint64_t end)
 }
 
 /*
- * Note all of shared memory id. It is of one kind, so its mappings need not be
- * translated to its offsets.
+ * Note that no page of shared memory id is compressed. All mappings of it are
+ * of one kind, so their addresses need not be translated to its offsets.
  */
 static int
 raw_shared(struct criuout *out, uint64_t id)
