@@ -67,6 +67,7 @@ reader_run(struct reader *r, struct readpart p)
 /*
  * Copy a page of len bytes to the page store. If the store does not accept it,
  * copy it to the temporary file. Set *src and *loc to the place of the copy.
+ * Return 0; 1 if the store accepted the page; or -1 with errstr set.
  */
 int
 reader_copy(struct reader *r, const uint8_t *page, size_t len,
@@ -89,8 +90,8 @@ reader_copy(struct reader *r, const uint8_t *page, size_t len,
 }
 
 /*
- * Append one kilobyte to the segment that is being read, found at loc in src,
- * or zero if src is NULL. Pass it to the page store, as a raw page.
+ * Append one kilobyte to the segment that is being read. It is found at loc in
+ * src, or is zero if src is NULL. Pass it to the page store, as a raw page.
  */
 static int
 pages_copy(struct reader *r, struct source *src, uint64_t loc)
@@ -111,7 +112,7 @@ pages_copy(struct reader *r, struct source *src, uint64_t loc)
 /*
  * Append n kilobytes to the segment that is being read. They are found at loc
  * in src, or are zero if src is NULL. Copy those that the page store wants in
- * another place.
+ * another place. Return 0, or -1 with errstr set.
  */
 int
 reader_pages(struct reader *r, uint64_t n, struct source *src, uint64_t loc)

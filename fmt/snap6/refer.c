@@ -11,8 +11,8 @@
 enum {
 	REFMOST = 1 + 2 * SNAP6_NUMMOST, /* maximum length of a reference, in
 					    bytes */
-	RUN_LEAST = 8		/* fewer references are not sent as a frame of
-				   their own */
+	RUN_LEAST = 8		/* minimum number of references that are sent as
+				   a frame of their own */
 };
 
 /*

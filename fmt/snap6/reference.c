@@ -131,7 +131,7 @@ refer_kept(const struct reader *r, const struct proc *p, uint64_t addr)
 
 /*
  * Read a reference of the given type (m or t), and the references that continue
- * it, as one run.
+ * it, as one run. Return 0, or -1 with errstr set.
  */
 int
 read_refer(struct reader *r, char type)

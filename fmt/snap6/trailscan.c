@@ -1,8 +1,9 @@
 /*
- * Handle a trailer that a scan meets among the records. It is a trailer if it
- * is the last record and matches what was read. Otherwise it is not a record of
- * a process either, because no other record of process 0 begins like that: the
- * stream is then read as one without a trailer, and marked as having no sums.
+ * Handle a record that begins like a trailer, which a scan meets among the
+ * records. It is the trailer if it is the last record and valid; the stream
+ * must then match its checksums. Otherwise it is ignored, because no record of
+ * a process begins like that: the stream is then read as one without trailer
+ * and checksums.
  */
 #include "read.h"
 #include "num.h"
@@ -65,7 +66,7 @@ trailer_compare(struct reader *r)
  * Decide whether the record in b, which begins at offset pos, is the valid
  * trailer of the stream. r->trailer takes ownership of the data of b. Return 1
  * if the trailer is valid; 0 with errstr set if it is not; or -1 with errstr
- * set if the stream is damaged.
+ * set if the stream is damaged or cannot be read.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
