@@ -186,8 +186,8 @@ momentset_add(struct momentset *l, struct snap *s, const char *header,
 }
 
 /*
- * Make *l of s, which l then owns, even on failure. Return 0, or -1 with errstr
- * set.
+ * Make *l from s, which l then owns, even on failure. Return 0, or -1 with
+ * errstr set.
  */
 int
 momentset_make(struct momentset *l, struct snap *s, const struct readopts *o)

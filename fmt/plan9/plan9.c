@@ -1,6 +1,6 @@
 /*
- * Write the small files of Plan 9's proc(3) for a process, from what is known
- * of it on Linux: segment, fd, noteid, ns, status; regs.c has the registers.
+ * Write the small files of Plan 9's proc(3) for a process, from the facts that
+ * Linux gives: segment, fd, noteid, ns, status; regs.c has the registers.
  * man6/snap.6 describes each column.
  */
 #include "bisect.h"

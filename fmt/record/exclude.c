@@ -132,7 +132,7 @@ exclude_add(struct exclude *x, const char *words)
 /*
  * Record that the addresses from start to end, which are in mapping v, are
  * excluded. If the file or shared memory mapped there is embedded in the
- * snapshot, the same range of it can then be excluded too.
+ * snapshot, the same range of it can then also be excluded.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
