@@ -239,8 +239,9 @@ whole_takes(struct taking *k, const struct proc *p)
 /*
  * Return true if p, a process, thread or embedded file, must be left out. The
  * process that dumps core is kept. Another process is left out if it does not
- * fit in the room that is left, or if memory of that process was left out. An
- * embedded file may also use an eighth more than the room.
+ * fit in the room that is left, or if memory of the process that dumps core was
+ * left out. A thread is left out with its process. An embedded file may also
+ * use an eighth more than the room.
  */
 bool
 leave_whole(struct taking *k, const struct proc *p)

@@ -108,8 +108,9 @@ lines_match(struct log *l, char *text, size_t n)
 }
 
 /*
- * Return true if the file of l is at its end, but was replaced or truncated.
- * Then open the new one, or read the file again from the start.
+ * Check whether the file of l, which has been read to its end, was replaced or
+ * truncated. If so, open the new file, or go to the start of the truncated one,
+ * and return true. Otherwise, or on failure, return false.
  */
 static bool
 log_isnew(struct log *l)

@@ -7,7 +7,7 @@
 /*
  * Let the words of w that are process IDs select the same processes each time.
  * The first call records which these are. If another process has the ID of one
- * later, say so, and let that word select none.
+ * later, print a message, and let that word select none.
  */
 void
 same_check(const struct words *w)

@@ -1,8 +1,8 @@
 /*
- * Take a series: several moments of the same processes in one file, one each
- * so many seconds. Pages that did not change since the moment before are stored
- * once: a page frame that a process still shares with its clone of that moment
- * has not been written to. At most two clones of a process exist at a time.
+ * Take a series: several moments of the same processes in one file, at regular
+ * intervals. Pages that did not change since the moment before are stored once:
+ * a page frame that a process still shares with its clone of that moment has
+ * not been written to. At most two clones of a process exist at a time.
  */
 #include "job.h"
 #include "clock.h"
@@ -32,8 +32,8 @@ series_wait(uint64_t *due, uint64_t every)
 }
 
 /*
- * Write the stopped processes of moment n. Set *none to false once one was
- * written. Return 0, or -1 with errstr set.
+ * Write the stopped processes of moment n. Set *none to false as soon as one is
+ * to be written. Return 0, or -1 with errstr set.
  */
 static int
 moment_write(struct taking *k, unsigned int n, bool *none)

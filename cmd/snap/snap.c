@@ -341,8 +341,8 @@ signal_block(void)
 
 /*
  * Wait until a condition of --when is true, before the only snapshot of job j.
- * Before that, begin its output and look at the processes: what cannot work
- * later should be said now. Exit with a message if the condition cannot become
+ * Before that, begin its output and look at the processes, so that errors are
+ * reported before the wait. Exit with a message if the condition cannot become
  * true. Return the output, or NULL if it is begun later.
  */
 static struct output *

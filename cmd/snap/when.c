@@ -246,7 +246,7 @@ watch_look(struct watch *w, bool *left)
 	same_check(&w->sources.live);
 	if (!sources_each(&w->sources, watch_see, w))
 		return errstr_set("there is nothing to wait for");
-	/* names that are called for the first time must exist */
+	/* a name must match a process only in the first look */
 	w->sources.absent = true;
 	now = now_ms();
 	for (i = n = 0; i < w->n; i++)
