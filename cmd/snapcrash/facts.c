@@ -1,6 +1,6 @@
 /*
- * Read facts about the crashed process from a snapshot, that is about the
- * process which was captured while it dumped core. All data is untrusted.
+ * Read facts about the crashed process from a snapshot. This is the process
+ * that was captured while it dumped core. All data is untrusted.
  */
 #include "crash.h"
 #include "model.h"

@@ -50,12 +50,12 @@ struct taking {			/* a process being captured into the spool */
 /*
  * Choose the maximum sizes of the snapshot and its spool, within the available
  * room. The snapshot may take the estimated size of the process plus MARGIN,
- * and an eighth more for files. It may take at least a part of the available
- * room, because mapped files and shared memory may be larger than the memory of
- * the process: half if its size is unknown or other processes are captured,
- * otherwise half divided by the number of crashes that are captured at once.
- * others has the reservations of other handlers. Return 0, or -1 with errstr
- * set if there is too little room.
+ * and a seventh more: an eighth of the result is for mapped files. It may take
+ * at least a part of the available room, because mapped files and shared memory
+ * may be larger than the memory of the process: half if its size is unknown or
+ * other processes are captured, otherwise half divided by the number of crashes
+ * that are captured at once. others has the reservations of other handlers.
+ * Return 0, or -1 with errstr set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
