@@ -5,7 +5,7 @@
 #include "ninep.h"
 #include "bisect.h"
 
-enum { MAX_FIDS = 8192 };	/* of a connection */
+enum { MAX_FIDS = 8192 };	/* maximum number of fids of a connection */
 
 #define NOFID	UINT32_MAX
 #define DMDIR	0x80000000
@@ -96,7 +96,7 @@ answer_attach(struct client *c)
 	return fid_set(c, c->num[0], FSTREE_ROOT, "/");
 }
 
-struct search {			/* for an entry of a directory */
+struct search {			/* a search for an entry of a directory */
 	bool		 byname;
 	char		 name[NAME_MAX + 1];
 	uint64_t	 ino;

@@ -41,7 +41,7 @@ daemon_await(pid_t child, int fd)
 
 /*
  * Fork, and return in the child. If the parent is killed before the child calls
- * daemon_ready(), the child is killed too.
+ * daemon_ready(), so is the child.
  */
 void
 daemon_begin(void)

@@ -15,7 +15,8 @@
 enum { RERROR = 107 };
 
 /*
- * A request without a function is answered with the error, whatever is in it.
+ * A request without a function is not parsed. It is answered with the error or,
+ * if that is 0, with an empty answer.
  */
 static const struct request {
 	uint8_t		 type;

@@ -13,7 +13,7 @@ enum {
 	HEADER = 4 + 1 + 2,	/* bytes of the size, type and tag of a
 				   message */
 	READ_HEADER = HEADER + 4,
-	MSIZE_MIN = 1024,	/* more than any answer but to Tread */
+	MSIZE_MIN = 1024,	/* holds any answer but that to Tread */
 	MSIZE_MAX = 128 * 1024 + 24,
 	WALK_MAX = 16		/* maximum number of names in a Twalk */
 };
