@@ -171,9 +171,10 @@ ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
 }
 
 /*
- * Call fn with arg for each range in the text and memory of p, in order of
- * address. p is a process or an embedded file, that is, a mapped file stored in
- * the snapshot. Split the ranges of a process at mapping boundaries.
+ * Call fn with arg for each range in the text of p, and then in its memory,
+ * both in order of address. p is a process or an embedded file, that is, a
+ * mapped file stored in the snapshot. Split memory ranges of a process at
+ * mapping boundaries.
  */
 void
 ranges_each(struct proc *p, range_fn fn, void *arg)

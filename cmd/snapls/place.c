@@ -18,7 +18,7 @@ part_print(bool *any, const char *what, char *name, int width)
 
 /*
  * Print the unit, container and pod of process pid, as far as place has them.
- * If the process has a different ID in its own namespace, print that ID, too.
+ * If the process has a different ID in its own namespace, also print that ID.
  */
 void
 list_place(const struct place *place, uint64_t pid)
