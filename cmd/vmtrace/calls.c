@@ -162,8 +162,9 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Handle t, the return of thread th from a system call. Print a line for the
- * call. Update the mappings, unless they were read after this event.
+ * Handle t, the return of thread th from a system call. If the call succeeded
+ * and changed mappings, print a line for it, and update the mappings, unless
+ * they were read after this event.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)

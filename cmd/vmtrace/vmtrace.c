@@ -155,8 +155,7 @@ finish(struct tracer *t, struct stream *s, bool *failed)
  * Trace the processes or the command in tg with options o. Print to descriptor
  * out or, if it is -1, to standard output. A command keeps our original
  * standard output. If something was not traced, print a message and set
- * *failed. Return the exit status of the command if it has ended, and otherwise
- * 0.
+ * *failed. Return the result of command_end(), or 0 if there is no command.
  */
 static int
 run(const struct options *o, const struct targets *tg, int out, bool *failed)
