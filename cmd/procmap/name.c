@@ -31,8 +31,9 @@ name_make(char *s, size_t size, const struct vma *v)
 
 /*
  * Shorten name to fit on a terminal line; used is the number of columns already
- * taken. Return name itself if it fits, or else "..." and the end of name. The
- * result is valid until the next call.
+ * taken. Return name itself if it fits, or if the width of the terminal is
+ * unknown. Otherwise return "..." and the end of name. The result is valid
+ * until the next call.
  */
 const char *
 name_fit(const char *name, int used)

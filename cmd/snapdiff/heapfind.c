@@ -6,7 +6,7 @@
  * in a circle.
  *
  *	[ lock ... fast bins | top | last remainder | 127 pairs | binmap (16) |
- *	  next | next free | threads | bytes of the system | most of them ]
+ *	  next | next free | threads | system memory | its maximum ]
  */
 #include "heap.h"
 
@@ -15,7 +15,7 @@ enum {
 	MIN_EMPTY = 16,	/* minimum number of empty lists in an arena */
 	MAX_DATA = 64 * KB * KB, /* maximum size in bytes of a mapping
 				    that is searched */
-	MOST_DATA = 4 * MAX_DATA, /* maximum size of all of them */
+	MOST_DATA = 4 * MAX_DATA, /* maximum total size of these mappings */
 	STEPS = 16 * MAX_HEAP,	/* maximum number of arenas followed */
 	TOP = -16, /* offset of the top pointer from the first list */
 	NEXT = HEAP_BINS * 16 + 16,

@@ -1,7 +1,7 @@
 /*
- * Build the two users of zstd without it for programs without shared libraries:
- * to decompress takes a fifth of their size, to compress a third. A frame of
- * such a snap is sent as it is.
+ * Build the two users of zstd without it, for programs without shared
+ * libraries: zstd's decompressor would be a fifth of such a program, and its
+ * compressor a third. A frame of a snap without zstd is sent uncompressed.
  */
 #undef ZSTD
 #include "../../lib/io/frame.c"

@@ -103,7 +103,7 @@ put_info(struct call *c, int fd)
 /*
  * Append descriptor number fd and the name of its file to the text of c. If the
  * file is a socket, also append its addresses. If the file itself waits for
- * something, append that, too.
+ * something, also append that.
  */
 void
 put_descriptor(struct call *c, int fd)
