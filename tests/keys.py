@@ -13,8 +13,7 @@ TYPES = {'ANY': 'all', 'NAMED': 'files with a name', 'SOCKETS': 'sockets',
          'OPTIONED': 'inet, netlink, packet',
          'QUEUED': 'tty, inotify, fanotify, inet, netlink'}
 # the forms of keys that a function parses
-PARSED = {'makekey_path': 'b', 'makekey_local': 'wd', 'makekey_remote': 'wd',
-          'makekey_icmp': 'x+'}
+PARSED = {'makekey_path': 'b', 'makekey_address': 'wd', 'makekey_icmp': 'x+'}
 
 
 def table(path, begin):

@@ -398,17 +398,14 @@ bool		 makefind_data(const struct criumake *, const char *, uint64_t,
 		    struct recfile *);
 
 /* keyread.c */
-int		 makekey_path(struct makeopen *, struct words *);
-int		 makekey_local(struct makeopen *, struct words *);
-int		 makekey_remote(struct makeopen *, struct words *);
-int		 makekey_icmp(struct makeopen *, struct words *);
+int		 makekey_path(void *, struct words *);
+int		 makekey_address(void *, struct words *);
+int		 makekey_icmp(void *, struct words *);
 
 /* keys.c */
 bool		 makeopen_has(const struct makeopen *, enum openkey);
-void		 makekeys_begin(struct makeopen *);
 bool		 makekeys_type(struct makeopen *, const struct recfile *);
 int		 makekeys_read(struct makeopen *, struct words *);
-void		 makekeys_end(struct makeopen *);
 struct openline	*makekeys_lines(const struct makeopen *, enum openkey,
 		    size_t *);
 void		 makeline_fill(const struct openline *, ProtobufCMessage *);

@@ -1,19 +1,19 @@
 /*
  * Parse keys of file/ID whose lines do not fit a form of keys.c. Each function
- * takes the current line of w into open file f. It returns 0, 1 if the line is
- * malformed, or -1 with errstr set.
+ * stores the value in the current line of w at to, the member of struct
+ * makeopen or struct makeinet for it. It returns 0, 1 if the line is malformed,
+ * or -1 with errstr set.
  */
 #include "facts.h"
 
 #include <arpa/inet.h>
 
 /*
- * Set f->path to the path in the current line of w, where each byte is written
- * as two hexadecimal digits. Return 0 on success, 1 if the line is malformed,
- * or -1 with errstr set.
+ * Parse a path, where each byte is written as two hexadecimal digits. to points
+ * to a string.
  */
 int
-makekey_path(struct makeopen *f, struct words *w)
+makekey_path(void *to, struct words *w)
 {
 	uint8_t *bytes;
 	size_t len;
@@ -23,17 +23,17 @@ makekey_path(struct makeopen *f, struct words *w)
 	if (memchr(bytes, '\0', len) != NULL)
 		return 1;
 	/* a zero follows the bytes */
-	f->path = (char *)bytes;
+	*(char **)to = (char *)bytes;
 	return 0;
 }
 
 /*
- * Set *a to the address and the port in the current line of w. Return 0 on
- * success, 1 if the line is malformed, or -1 with errstr set.
+ * Parse an address and a port. to points to a struct makeaddress.
  */
-static int
-address_read(struct makeaddress *a, struct words *w)
+int
+makekey_address(void *to, struct words *w)
 {
+	struct makeaddress *a = to;
 	struct in_addr v4;
 	uint64_t port;
 
@@ -53,21 +53,13 @@ address_read(struct makeaddress *a, struct words *w)
 	return 0;
 }
 
+/*
+ * Parse the words of a filter. to points to a struct makeicmp.
+ */
 int
-makekey_local(struct makeopen *f, struct words *w)
+makekey_icmp(void *to, struct words *w)
 {
-	return address_read(&f->inet->local, w);
-}
-
-int
-makekey_remote(struct makeopen *f, struct words *w)
-{
-	return address_read(&f->inet->remote, w);
-}
-
-int
-makekey_icmp(struct makeopen *f, struct words *w)
-{
+	struct makeicmp *icmp = to;
 	uint64_t word[MAKEICMP];
 	size_t i;
 
@@ -77,7 +69,7 @@ makekey_icmp(struct makeopen *f, struct words *w)
 	    "x" : "xxxxxxxx", word))
 		return 1;
 	for (i = 0; i < w->n; i++)
-		f->inet->icmp[i] = (uint32_t)word[i];
-	f->inet->nicmp = w->n;
+		icmp->v[i] = (uint32_t)word[i];
+	icmp->n = w->n;
 	return 0;
 }

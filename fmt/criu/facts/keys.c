@@ -50,7 +50,7 @@ static const struct key {
 	size_t		 at;	/* offset of the member for the key's value */
 	size_t		 len;	/* offset of the member for the value's size */
 	bool		 inet;	/* the value is a member of struct makeinet */
-	int		(*read)(struct makeopen *, struct words *);
+	int		(*read)(void *, struct words *);
 	const char	*want;	/* description of the line for messages;
 				   NULL: derived from "form" */
 	const char	*fields; /* CRIU message fields that take the key's
@@ -151,7 +151,7 @@ static const struct key {
 	    .want = "group, address and interface" },
 
 	[OK_KEYS] = { "path", "s", ANY, OPEN(path) },
-	{ "pathbytes", ".", ANY, .read = makekey_path,
+	{ "pathbytes", ".", ANY, OPEN(path), .read = makekey_path,
 	    .want = "pathbytes, two digits (x) a byte, none 00" },
 	{ "why", "s", ANY, OPEN(why) },
 	{ "link", "s", NAMED, OPEN(link) },
@@ -161,9 +161,9 @@ static const struct key {
 	{ "termlockcc", "b", K(TTY), OPEN(cc[1]), LENGTH(cclen[1]) },
 	{ "name", "b", K(UNIX), OPEN(name), LENGTH(namelen) },
 	{ "peer", "b", K(UNIX), OPEN(peer), LENGTH(peerlen) },
-	{ "local", ".", K(INET), INET(local), .read = makekey_local,
+	{ "local", ".", K(INET), INET(local), .read = makekey_address,
 	    .want = "address and port" },
-	{ "remote", ".", K(INET), INET(remote), .read = makekey_remote,
+	{ "remote", ".", K(INET), INET(remote), .read = makekey_address,
 	    .want = "address and port" },
 	{ "icmp", ".", K(INET), INET(icmp), .read = makekey_icmp,
 	    .want = "icmp, one or eight numbers (x)" },
@@ -180,20 +180,6 @@ bool
 makeopen_has(const struct makeopen *f, enum openkey k)
 {
 	return f->has >> k & 1;
-}
-
-/*
- * Initialize f as an open file without keys.
- */
-void
-makekeys_begin(struct makeopen *f)
-{
-	static uint64_t none[OPEN_NUMBERS]; /* zeros, which are never changed */
-	enum openkey k;
-
-	f->has = 0;
-	for (k = 0; k < OK_MAX; k++)
-		f->v[k] = none;
 }
 
 /*
@@ -248,44 +234,22 @@ line_take(const struct words *w, const struct key *k, struct openline *l)
 }
 
 /*
- * Copy the n numbers at v to p and into f, as the value of key k.
- */
-static int
-numbers_keep(struct pool *p, struct makeopen *f, enum openkey k,
-    const uint64_t *v, size_t n)
-{
-	if ((f->v[k] = pool_dup(p, v, n * sizeof *v)) == NULL)
-		return -1;
-	f->has |= UINT64_C(1) << k;
-	return 0;
-}
-
-/*
- * Return the address of the member of f for the value of key k. The value must
- * be a string or bytes.
- */
-static void *
-key_place(struct makeopen *f, const struct key *k)
-{
-	return (char *)(k->inet ? (void *)f->inet : (void *)f) + k->at;
-}
-
-/*
  * Store the value of line l, which has key k, in f. If k may be repeated, add
- * the line to those of f; otherwise replace the previous value. p has the text
- * of l.
+ * the line to those of f; otherwise replace the previous value. at is the
+ * member of f for a value that is a string or bytes. p has the text of l.
  */
 static int
-line_keep(struct pool *p, struct makeopen *f, const struct key *k,
+line_keep(struct pool *p, struct makeopen *f, const struct key *k, char **at,
     const struct openline *l)
 {
-	char **at;
-
-	if (k < keys + OK_MAX)
-		return numbers_keep(p, f, l->key, l->v, strlen(k->form));
+	if (k < keys + OK_MAX) {
+		f->v[l->key] = pool_dup(p, l->v,
+		    strlen(k->form) * sizeof *l->v);
+		f->has |= UINT64_C(1) << l->key;
+		return f->v[l->key] == NULL ? -1 : 0;
+	}
 	if (k < keys + OK_KEYS)
 		return POOL_ADD(p, f->line, f->nline, *l);
-	at = key_place(f, k);
 	*at = *k->form == 'b' ? (char *)l->bytes : l->text[0];
 	if (*k->form == 'b')
 		memcpy((char *)f + k->len, &l->len, sizeof l->len);
@@ -323,6 +287,7 @@ makekeys_read(struct makeopen *f, struct words *w)
 {
 	struct openline l = { .line = w->line };
 	const struct key *k;
+	void *at;
 	int rc;
 
 	if ((k = SEEK_IN(keys, strcmp(x->name, w->word[0]) == 0)) == NULL)
@@ -334,28 +299,19 @@ makekeys_read(struct makeopen *f, struct words *w)
 	if (k->inet && f->inet == NULL &&
 	    (f->inet = pool_new(w->pool, 1, sizeof *f->inet)) == NULL)
 		return -1;
+	at = (char *)(k->inet ? (void *)f->inet : (void *)f) + k->at;
 	if (k->read != NULL) {
-		rc = k->read(f, w);
+		rc = k->read(at, w);
 		return rc == 1 ? key_bad(w, k) : rc;
 	}
 	l.key = (enum openkey)(k - keys);
-	return line_take(w, k, &l) == -1 ? -1 : line_keep(w->pool, f, k, &l);
-}
-
-CMP2(line_cmp, struct openline, key, line)
-
-/*
- * Sort the lines of f for makekeys_lines(), after the last makekeys_read().
- */
-void
-makekeys_end(struct makeopen *f)
-{
-	SORT(f->line, f->nline, line_cmp);
+	return line_take(w, k, &l) == -1 ? -1 : line_keep(w->pool, f, k, at,
+	    &l);
 }
 
 /*
  * Return the lines of f with key k, in the order of the record, and set *n to
- * their number. Return NULL if there are none.
+ * their number. Return NULL if there are none. f->line must be sorted.
  */
 struct openline *
 makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)

@@ -3,6 +3,7 @@
  * and files.
  */
 #include "facts.h"
+#include "bisect.h"
 
 #include <fcntl.h>
 
@@ -58,6 +59,8 @@ link_use(struct makeopen *f)
 	f->linked = true;
 }
 
+CMP2(line_cmp, struct openline, key, line)
+
 /*
  * Parse r, the file called name in t's record, as an open file, and add the
  * open file to m->open. key is its number.
@@ -66,14 +69,17 @@ static int
 open_read(struct criumake *m, const struct maketask *t,
     const struct recfile *r, const char *name, uint64_t key)
 {
+	static uint64_t none[OPEN_NUMBERS]; /* zeros, which are never changed */
 	struct makeopen *f;
 	struct words w;
+	enum openkey k;
 	int rc;
 
 	if (POOL_ROOM(&m->pool, m->open, m->nopen) == -1 ||
 	    (f = pool_new(&m->pool, 1, sizeof *f)) == NULL)
 		return -1;
-	makekeys_begin(f);
+	for (k = 0; k < OK_MAX; k++)
+		f->v[k] = none;
 	m->open[m->nopen++] = f;
 	f->key = key;
 	rc = words_open(&w, &m->pool, &t->rec, t->proc->pid, name);
@@ -82,7 +88,7 @@ open_read(struct criumake *m, const struct maketask *t,
 		    t->proc->pid, name);
 	while (rc != -1 && (rc = words_key(&w)) == 1)
 		rc = makekeys_read(f, &w);
-	makekeys_end(f);
+	SORT(f->line, f->nline, line_cmp);
 	if (rc == 0 && f->link != NULL)
 		link_use(f);
 	return rc;
@@ -121,20 +127,6 @@ makeopen_read(struct criumake *m)
 }
 
 /*
- * Set *info from the fdinfo of descriptor fd of t.
- */
-static void
-info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
-{
-	struct recfile f;
-	char name[32];
-
-	snprintf(name, sizeof name, "fdinfo/%" PRIu64, fd);
-	linuxrec_find(&t->rec, name, &f);
-	fdinfo_parse(info, f.data, f.len);
-}
-
-/*
  * Add descriptor fd, which refers to the open file numbered id, to t->fd. If
  * that file is not in the snapshot, record a reason instead.
  */
@@ -142,8 +134,10 @@ static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 {
 	struct fdinfo info;
+	struct recfile text;
 	struct makeopen *f;
 	struct makefd *v;
+	char name[32];
 
 	if ((f = makefind_open(m, id)) == NULL)
 		return make_refuse(m, t, &(struct makefd){ .fd = fd },
@@ -152,7 +146,9 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 		return -1;
 	v = &t->fd[t->nfd++];
 	v->fd = fd;
-	info_read(t, fd, &info);
+	snprintf(name, sizeof name, "fdinfo/%" PRIu64, fd);
+	linuxrec_find(&t->rec, name, &text);
+	fdinfo_parse(&info, text.data, text.len);
 	v->cloexec = (info.flags & O_CLOEXEC) != 0;
 	v->open = f;
 	f->mount = info.mount;

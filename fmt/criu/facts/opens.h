@@ -41,6 +41,11 @@ enum makesince { /* features that need a certain version of criu; see why.c */
 
 enum { MAKEICMP = 8 };		/* number of 32-bit words in ICMPV6_FILTER */
 
+struct makeicmp {		/* the filter of an ICMP socket */
+	uint32_t	 v[MAKEICMP];
+	size_t		 n;
+};
+
 struct makeaddress {
 	uint32_t	 word[4]; /* in network byte order; IPv4 uses only
 				     word[0] */
@@ -51,8 +56,7 @@ struct makeaddress {
 struct makeinet {		/* members for an internet socket only */
 	struct makeaddress local;
 	struct makeaddress remote;
-	uint32_t	 icmp[MAKEICMP];
-	size_t		 nicmp;
+	struct makeicmp	 icmp;
 	char		*device; /* device, congestion and ulp are owned, or
 				    NULL */
 	char		*congestion;

@@ -88,17 +88,6 @@ protocol_obstacle(const struct makeopen *f)
 	}
 }
 
-static bool
-option_is(const struct makeopen *f, const char *name)
-{
-	const struct openline *l;
-	size_t n;
-
-	l = makekeys_lines(f, OK_OPTION, &n);
-	l = SEEK(l, n, strcmp(x->text[0], name) == 0);
-	return l != NULL && l->v[0] != 0;
-}
-
 /*
  * Return the reason why IPv4 or IPv6 socket f cannot be restored, or NULL if it
  * can.
@@ -107,14 +96,18 @@ const char *
 makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct makeinet *n = f->inet;
+	const struct openline *l;
 	const char *why;
+	size_t nline;
 
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "it is not fully recorded";
 	if ((why = protocol_obstacle(f)) != NULL)
 		return why;
-	if (option_is(f, "UDP_CORK"))
+	l = makekeys_lines(f, OK_OPTION, &nline);
+	if (SEEK(l, nline, x->v[0] != 0 &&
+	    strcmp(x->text[0], "UDP_CORK") == 0) != NULL)
 		return "with an unsent packet (UDP_CORK)";
 	if (n == NULL)
 		return NULL;
@@ -195,9 +188,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 		    f->inet->remote.text) == -1)
 			return -1;
 	}
-	if (maketcp_ended(f) && ended_note(m, t, fd) == -1)
-		return -1;
-	if (makeopen_waiting(m, t, fd, waiting) == -1)
+	if ((maketcp_ended(f) && ended_note(m, t, fd) == -1) ||
+	    makeopen_waiting(m, t, fd, waiting) == -1)
 		return -1;
 	if (protocol_of(f) == MPTCP &&
 	    make_note(m, t, fd, "an MPTCP socket becomes a TCP socket") == -1)
@@ -270,8 +262,8 @@ makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)
 	    (raw = MSG_PART(&m->msgs, p->ip_opts, raw)) == NULL))
 		return -1;
 	if (raw != NULL && f->inet != NULL) {
-		raw->icmpv_filter = f->inet->icmp;
-		raw->n_icmpv_filter = f->inet->nicmp;
+		raw->icmpv_filter = f->inet->icmp.v;
+		raw->n_icmpv_filter = f->inet->icmp.n;
 	}
 	part[OPT_RAW] = raw == NULL ? NULL : &raw->base;
 	p->has_family = p->has_proto = p->has_src_port = p->has_dst_port =
