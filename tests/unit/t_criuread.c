@@ -172,7 +172,7 @@ test_lacking(void **state)
 
 	(void)state;
 	pagemap_begin(&map, 1);
-	pagemap_put(&map, &listed, PAGE);
+	pagemap_put(&map, &listed, PAGE, NULL);
 	assert_int_equal(buf_check(&map), 0);
 	for (k = 0; k < 2; k++) {
 		process_record(7);

@@ -135,8 +135,11 @@ struct imgsource {		/* a file, as a range of bytes of a source */
 enum { MAX_STACK = 256 };	/* maximum number of stacked directories */
 
 typedef int	(*imgdir_fn)(void *, const char *);
+typedef int	(*imgparent_fn)(struct imgdir *top, struct imgdir *d,
+		    size_t depth);
 
 struct imgdir	*imgdir_new(int fd, char *path);
+struct imgdir	*imgdir_stack(struct imgdir *top, imgparent_fn parent);
 void		 imgdir_free(struct imgdir *d);
 bool		 img_isname(const char *name);
 
@@ -317,14 +320,13 @@ int		 pagemap_parse(struct pagemap **out, const char *name,
 		    uint64_t *bytes);
 int		 pagemap_open(struct pagemap **out, struct snap *s,
 		    const struct imgdir *dir, const char *name, uint64_t page);
+int		 pages_join(struct pagemap *m, const struct pages *p);
 size_t		 pagemap_behind(const struct pagemap *m, uint64_t addr);
 void		 pagemap_free(struct pagemap *m);
 
 /* pageput.c */
 void		 pagemap_begin(struct buf *b, uint32_t id);
 void		 pagemap_put(struct buf *b, const struct pages *p,
-		    uint64_t page);
-void		 pagemap_putblocks(struct buf *b, const struct pages *p,
 		    uint64_t page, const Criu__PagemapBlocks *blocks);
 void		 pagemap_copy(struct buf *b, const struct pagemap *m,
 		    uint32_t id);

@@ -37,10 +37,8 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, the directory that d is stacked on. depth is the number
- * of directories in the stack from top to d. Return 1 with d->parent set, or 0
- * if there is no parent. If the parent cannot be opened, return 0 with the
- * reason in d->why. Return -1 with errstr set on any other error.
+ * Open the parent of d, the directory that d is stacked on. This is an
+ * imgparent_fn.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -64,7 +62,7 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 		    "another user's directory", path);
 	else {
 		d->parent = imgdir_new(fd, path);
-		return d->parent == NULL ? -1 : 1;
+		return d->parent == NULL ? -1 : 0;
 	}
 	fd_drop(fd);
 	free(path);
@@ -82,24 +80,14 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 struct imgdir *
 imgdir_open(const char *path)
 {
-	struct imgdir *top, *d;
-	size_t depth;
-	int fd, rc;
+	int fd;
 
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1) {
 		errstr_sys("%s", path);
 		return NULL;
 	}
-	if ((top = imgdir_new(fd, str_dup(path))) == NULL)
-		return NULL;
-	depth = 1;
-	for (d = top; (rc = parent_open(top, d, depth)) == 1; d = d->parent)
-		depth++;
-	if (rc == 0)
-		return top;
-	imgdir_free(top);
-	return NULL;
+	return imgdir_stack(imgdir_new(fd, str_dup(path)), parent_open);
 }
 
 /*

@@ -28,6 +28,27 @@ imgdir_new(int fd, char *path)
 }
 
 /*
+ * Open the parents that directory top, which may be NULL, is stacked on. parent
+ * is called for each directory d of the stack; depth is the number of
+ * directories from top to d. It returns 0 with d->parent set, or NULL if there
+ * is no parent; 0 with the reason in d->why if the parent cannot be opened; or
+ * -1 with errstr set on any other error. Return top, or NULL with errstr set.
+ */
+struct imgdir *
+imgdir_stack(struct imgdir *top, imgparent_fn parent)
+{
+	struct imgdir *d;
+	size_t depth;
+
+	for (d = top, depth = 1; d != NULL; d = d->parent, depth++)
+		if (parent(top, d, depth) == -1) {
+			imgdir_free(top);
+			return NULL;
+		}
+	return top;
+}
+
+/*
  * Free directory d and its parents; d may be NULL.
  */
 void

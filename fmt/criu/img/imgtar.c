@@ -133,18 +133,17 @@ link_follow(const char *dir, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, the directory that d is stacked on. depth is the number
- * of directories in the stack down to d. Return 1 with d->parent set, or 0 if
- * there is no parent. If the parent cannot be opened, return 0 with the reason
- * in d->why. Return -1 with errstr set on any other error.
+ * Open the parent of d, the directory that d is stacked on. This is an
+ * imgparent_fn.
  */
 static int
-parent_find(struct imgdir *d, size_t depth)
+parent_find(struct imgdir *top, struct imgdir *d, size_t depth)
 {
 	const struct tarmember *m;
 	struct buf out = { 0 };
 	const char *why;
 
+	(void)top;
 	if ((m = member_find(d, "parent")) == NULL || m->type != TAR_LINK)
 		return 0;
 	why = NULL;
@@ -161,7 +160,7 @@ parent_find(struct imgdir *d, size_t depth)
 	buf_free(&out);
 	if (d->parent == NULL && d->why == NULL)
 		return errstr_set("out of memory");
-	return d->parent != NULL;
+	return 0;
 }
 
 /*
@@ -172,19 +171,7 @@ parent_find(struct imgdir *d, size_t depth)
 struct imgdir *
 imgtar_open(struct tar *t)
 {
-	struct imgdir *top, *d;
-	size_t depth;
-	int rc;
-
-	if ((top = images_find(t)) == NULL)
-		return NULL;
-	depth = 1;
-	for (d = top; (rc = parent_find(d, depth)) == 1; d = d->parent)
-		depth++;
-	if (rc == 0)
-		return top;
-	imgdir_free(top);
-	return NULL;
+	return imgdir_stack(images_find(t), parent_find);
 }
 
 static int

@@ -17,11 +17,13 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Append entry p to pagemap image b, as pagemap_put() does. blocks describes
- * how its pages are compressed; NULL: they are not.
+ * Append entry p to pagemap image b so that all versions of criu can read it.
+ * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
+ * size in bytes. blocks describes how the pages are compressed; NULL: they are
+ * not.
  */
 void
-pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
+pagemap_put(struct buf *b, const struct pages *p, uint64_t page,
     const Criu__PagemapBlocks *blocks)
 {
 	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
@@ -30,9 +32,8 @@ pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
 
 	e.vaddr = p->addr;
 	e.compat_nr_pages = n <= UINT32_MAX ? (uint32_t)n : 0;
-	e.has_nr_pages = true;
+	e.has_nr_pages = e.has_flags = true;
 	e.nr_pages = n;
-	e.has_flags = true;
 	e.flags = p->flags;
 	if (blocks != NULL) {
 		criuimg_pack(&packed, &blocks->base);
@@ -43,17 +44,6 @@ pagemap_putblocks(struct buf *b, const struct pages *p, uint64_t page,
 	}
 	criuimg_add(b, &e.base);
 	buf_free(&packed);
-}
-
-/*
- * Append entry p to pagemap image b so that all versions of criu can read it.
- * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
- * size in bytes.
- */
-void
-pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
-{
-	pagemap_putblocks(b, p, page, NULL);
 }
 
 /*
@@ -74,6 +64,6 @@ pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)
 		    ~(unsigned int)PE_ZERO) == p.flags &&
 		    m->v[i + 1].addr == p.addr + p.len)
 			p.len += m->v[++i].len;
-		pagemap_put(b, &p, m->page);
+		pagemap_put(b, &p, m->page, NULL);
 	}
 }

@@ -177,9 +177,10 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 
 /*
  * Append *p to m. If it continues the last entry of m, extend that entry.
+ * Return 0, or -1 with errstr set.
  */
-static int
-pages_add(struct pagemap *m, const struct pages *p)
+int
+pages_join(struct pagemap *m, const struct pages *p)
 {
 	struct pages *last = m->n == 0 ? NULL : &m->v[m->n - 1];
 
@@ -215,7 +216,7 @@ pagemap_zeros(struct pagemap *m)
 			w.len = w.flags & PE_PRESENT ? blocks_zeros(&m->blocks,
 			    w.off, left, &zero) : left;
 			w.flags = own.v[i].flags | (zero ? PE_ZERO : 0U);
-			rc = pages_add(m, &w);
+			rc = pages_join(m, &w);
 			w.addr += w.len;
 			w.off += w.len;
 		}
@@ -309,7 +310,7 @@ pages_inherit(struct pagemap *m, const struct pages *p,
 		    q->off + (w.addr - q->addr), q->flags, q->src };
 		if (w.len > end - w.addr)
 			w.len = end - w.addr;
-		if (pages_add(m, &w) == -1)
+		if (pages_join(m, &w) == -1)
 			return -1;
 	}
 	return 0;
@@ -331,7 +332,7 @@ pagemap_inherit(struct pagemap *m, const struct pagemap *up)
 	m->n = 0;
 	for (rc = 0, i = 0; i < own.n && rc == 0; i++)
 		rc = own.v[i].flags & PE_PARENT ? pages_inherit(m, &own.v[i],
-		    up) : pages_add(m, &own.v[i]);
+		    up) : pages_join(m, &own.v[i]);
 	free(own.v);
 	return rc;
 }

@@ -33,7 +33,7 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 		p.len = to / page < p.addr / page ? 0 :
 		    to / page * page - p.addr;
 		if (p.len > 0)
-			pagemap_put(b, &p, page);
+			pagemap_put(b, &p, page, NULL);
 		start = to;
 	}
 }

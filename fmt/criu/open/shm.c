@@ -113,12 +113,12 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 				continue;
 			}
 			if (p.len > 0)
-				pagemap_put(b, &p, page);
+				pagemap_put(b, &p, page, NULL);
 			p.addr = from;
 			p.len = to - from;
 		}
 	if (p.len > 0)
-		pagemap_put(b, &p, page);
+		pagemap_put(b, &p, page, NULL);
 }
 
 /*
@@ -157,9 +157,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	uint64_t uid[2] = { 0 }, gid[2] = { 0 };
 	const uint32_t shmid = m->lastsysv + id;
 
-	if (makeshm_content(m, o->proc, shmid) == -1)
-		return -1;
-	if ((e.name = shm_name(m, o)) == NULL)
+	if (makeshm_content(m, o->proc, shmid) == -1 ||
+	    (e.name = shm_name(m, o)) == NULL)
 		return -1;
 	maketask_status(o->user, "Uid", 10, uid, 2);
 	maketask_status(o->user, "Gid", 10, gid, 2);

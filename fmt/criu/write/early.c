@@ -77,22 +77,6 @@ fail:
 }
 
 /*
- * Append entry e to pagemap m, or extend the last entry by it. Return 0, or -1
- * with errstr set if memory runs out.
- */
-static int
-entry_add(struct pagemap *m, const struct pages *e)
-{
-	struct pages *last = m->n == 0 ? NULL : &m->v[m->n - 1];
-
-	if (last == NULL || last->flags != e->flags ||
-	    last->addr + last->len != e->addr)
-		return VEC_ADD(m->v, m->n, *e);
-	last->len += e->len;
-	return 0;
-}
-
-/*
  * Return the early object for memory im, which is being read, or NULL if there
  * is none, or if it has the memory of a later copy.
  */
@@ -133,7 +117,7 @@ early_add(struct object *o, uint64_t addr)
 	new.len = m->page;
 	new.off = o->bytes;
 	o->bytes += m->page;
-	return entry_add(m, &new);
+	return pages_join(m, &new);
 }
 
 /*
@@ -328,7 +312,7 @@ early_split(struct criuout *out, struct object *o)
 				e.flags ^= PE_PARENT | PE_PRESENT;
 				out->stat->parentkb += e.len / KB;
 			}
-			rc = entry_add(m, &e);
+			rc = pages_join(m, &e);
 		}
 	}
 	free(all.v);
@@ -365,7 +349,7 @@ early_pagemap(const struct object *o, struct object *f, bool lazy,
 				e.len = end - addr;
 			if (lazy && p != NULL && p->flags & PE_PARENT)
 				e.flags |= p->flags & PE_LAZY;
-			rc = entry_add(m, &e);
+			rc = pages_join(m, &e);
 		}
 	}
 	return rc;
@@ -386,10 +370,8 @@ early_write(struct criuout *out, const struct object *o, struct object *f,
 	rc = early_pagemap(o, f, lazy, &m);
 	if (rc == 0) {
 		pagemap_copy(&b, &m, o->id);
-		if ((rc = buf_check(&b)) == 0)
-			rc = outdir_put(out->sub, f->name, b.data, b.len);
+		rc = criuout_put(out->sub, f->name, &b);
 	}
-	buf_free(&b);
 	free(m.v);
 	return rc;
 }

@@ -63,17 +63,17 @@ criuout_twice(const struct criuout *out)
 }
 
 /*
- * Write the bytes of b as an image called name, and free them. Return 0, or -1
- * with errstr set.
+ * Write the bytes of b to directory d as an image called name, and free them.
+ * Return 0, or -1 with errstr set.
  */
 int
-criuout_put(struct criuout *out, const char *name, struct buf *b)
+criuout_put(struct outdir *d, const char *name, struct buf *b)
 {
 	int rc;
 
 	rc = buf_check(b);
 	if (rc == 0)
-		rc = outdir_put(out->out, name, b->data, b->len);
+		rc = outdir_put(d, name, b->data, b->len);
 	buf_free(b);
 	return rc;
 }

@@ -16,8 +16,6 @@
 #include "num.h"
 #include "vec.h"
 
-#include <unistd.h>
-
 #ifdef LZ4
 #include <lz4.h>
 #endif
@@ -128,22 +126,11 @@ pack_entry(struct packer *k, struct buf *img, const struct pages *p)
 	b.n_block_sizes = k->n;
 	b.total_payload_size = k->payload;
 	b.pages_per_block = (uint32_t)(PACK_BLOCK / k->page);
-	pagemap_putblocks(img, &e, k->page, k->packed ? &b : NULL);
+	pagemap_put(img, &e, k->page, k->packed ? &b : NULL);
 	free(k->v);
 	k->v = NULL;
 	k->n = 0;
 	k->payload = 0;
 	k->aligned = k->packed = false;
 	return 0;
-}
-
-/*
- * Give the image its size: it may end with zeros that were not written. Return
- * 0, or -1 with errstr set.
- */
-int
-pack_end(struct packer *k)
-{
-	return ftruncate(k->fd, (off_t)k->size) == -1 ?
-	    errstr_sys("%s", k->name) : 0;
 }

@@ -93,9 +93,8 @@ criu_store(const char *dir, const struct criuopts *o)
 		return NULL;
 	}
 #endif
-	if (outdir_check(dir, o->overwrite) == -1)
-		return NULL;
-	if ((out = mem_new(1, sizeof *out)) == NULL)
+	if (outdir_check(dir, o->overwrite) == -1 ||
+	    (out = mem_new(1, sizeof *out)) == NULL)
 		return NULL;
 	out->store.put = place_put;
 	out->store.stays = o->early ? early_stays : NULL;
@@ -216,21 +215,6 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 	return 0;
 }
 
-/*
- * Write the pages of object o that are not yet in place.
- */
-static int
-object_fill(struct criuout *out, struct object *o)
-{
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; i < o->map->n && rc == 0; i++)
-		if (o->map->v[i].flags & PE_PRESENT)
-			rc = entry_fill(out, o, &o->map->v[i]);
-	return rc;
-}
-
 PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
@@ -241,18 +225,15 @@ static int
 object_make(struct criuout *out, struct proc *p, struct made *const *map,
     size_t n)
 {
-	struct recfile f;
+	const struct made *im = PFIND(map, n, pages->pid, p->pid);
 	struct object *o;
-	size_t at;
 
-	at = BISECT_WHILE(k, n, map[k]->pages->pid < p->pid);
-	if (at == n || map[at]->pages != p || object_find(out, p) != NULL)
+	if (im == NULL || im->pages != p || object_find(out, p) != NULL)
 		return 0;
-	f.name = map[at]->name;
-	f.namelen = strlen(f.name);
-	f.data = map[at]->b.data;
-	f.len = map[at]->b.len;
-	return (o = object_new(out, p, &f)) == NULL ? -1 : early_split(out, o);
+	o = object_new(out, p, &(struct recfile){ .name = im->name,
+	    .namelen = strlen(im->name), .data = im->b.data,
+	    .len = im->b.len });
+	return o == NULL ? -1 : early_split(out, o);
 }
 
 /*
@@ -278,15 +259,21 @@ objects_make(struct criuout *out, const struct mades *l)
 	return rc;
 }
 
+/*
+ * Write the pages of all objects that are not yet in place.
+ */
 static int
 objects_fill(struct criuout *out)
 {
-	size_t i;
+	struct object *o;
+	size_t i, k;
 
 	for (i = 0; i < out->nobject; i++)
-		if (object_fill(out, out->object[i]) == -1)
-			return errstr_wrap("process %" PRIu64,
-			    out->object[i]->proc->pid);
+		for (o = out->object[i], k = 0; k < o->map->n; k++)
+			if (o->map->v[k].flags & PE_PRESENT &&
+			    entry_fill(out, o, &o->map->v[k]) == -1)
+				return errstr_wrap("process %" PRIu64,
+				    o->proc->pid);
 	return 0;
 }
 

@@ -136,36 +136,25 @@ proc_imgs(struct proc *p, struct mades *l)
 }
 
 /*
- * Append to l all images that came with snapshot s. They borrow their bytes
- * from s. Return 0, or -1 with errstr set.
- */
-int
-replay_imgs(struct snap *s, struct mades *l)
-{
-	size_t i;
-
-	for (i = 0; i < s->nproc; i++)
-		if (proc_imgs(s->proc[i], l) == -1)
-			return -1;
-	return 0;
-}
-
-/*
  * Collect in l, which must be empty, all images for a directory. They are the
- * images that came with snapshot s. If none came, make them from the records of
- * its processes, with options o. Return 0, or -1 with errstr set.
+ * images that came with snapshot s, and borrow their bytes from s. If none
+ * came, make them from the records of its processes, with options o. Return 0,
+ * or -1 with errstr set.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)
 {
+	size_t i;
 	int came;
 
 	if ((came = replay_can(s, o->root)) == -1)
 		return -1;
-	if (came)
-		return replay_imgs(s, l);
-	if (!criumake_can(s))
-		return errstr_set("the snapshot has neither CRIU images nor "
-		    "the records to make them from");
-	return criumake(s, o, l);
+	if (!came)
+		return criumake_can(s) ? criumake(s, o, l) :
+		    errstr_set("the snapshot has neither CRIU images nor the "
+		    "records to make them from");
+	for (i = 0; i < s->nproc; i++)
+		if (proc_imgs(s->proc[i], l) == -1)
+			return -1;
+	return 0;
 }

@@ -44,7 +44,7 @@ stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
 
 	if (r->len > 0 && (r->flags != flags || r->addr + r->len != addr)) {
 		if (k->pack == NULL)
-			pagemap_put(&k->img, r, k->page);
+			pagemap_put(&k->img, r, k->page, NULL);
 		else if (pack_entry(k->pack, &k->img, r) == -1)
 			return -1;
 		r->len = 0;
@@ -263,11 +263,13 @@ stack_object(struct criuout *out, struct object *o)
 	if (rc != -1)
 		rc = stack_pages(k);
 	if (rc != -1 && k->pack != NULL) {
-		rc = pack_end(k->pack);
+		/* the image may end with zeros that were not written */
+		if (ftruncate(k->fd, (off_t)k->pack->size) == -1)
+			rc = errstr_sys("%s", name);
 		out->stat->bytes += k->pack->size;
 	}
 	if (rc != -1)
-		rc = criuout_put(out, o->name, &k->img);
+		rc = criuout_put(out->out, o->name, &k->img);
 	fd_drop(k->fd);
 	buf_free(&k->img);
 	pagemap_free(k->parent);

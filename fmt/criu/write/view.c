@@ -72,16 +72,19 @@ chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
 }
 
 /*
- * Add im, the image of a deleted file, to v. Return 0, or -1 with errstr set.
+ * Add im to v, an image in memory or of a deleted file. Return 0, or -1 with
+ * errstr set.
  */
 int
-criuview_ghost(struct criuview *v, const struct made *im)
+criuview_made(struct criuview *v, const struct made *im)
 {
 	struct viewed *f;
 
 	if ((f = viewed_new(v, im->name)) == NULL ||
 	    part_add(f, im->b.data, 0, im->b.len) == -1)
 		return -1;
+	if (im->body == NULL)
+		return 0;
 	f->image = ghost_body(im);
 	return ghost_each(im, chunk_add, f);
 }
@@ -116,19 +119,6 @@ add_pages(struct criuview *v, struct snap *s, const struct made *im,
 		f->image = im->pages->mem;
 	pagemap_free(map);
 	return rc;
-}
-
-/*
- * Add im, an image in memory, to v.
- */
-static int
-add_plain(struct criuview *v, const struct made *im)
-{
-	struct viewed *f;
-
-	if ((f = viewed_new(v, im->name)) == NULL)
-		return -1;
-	return part_add(f, im->b.data, 0, im->b.len);
 }
 
 CMP_BY(viewed_cmp, struct viewed *const, strcmp((*x)->name, (*y)->name))
@@ -174,12 +164,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 		/* an image that came with the snapshot may have any name */
 		if (!text_isname(im->name, strlen(im->name)))
 			continue;
-		if (im->pages != NULL)
-			rc = add_pages(v, s, im, id);
-		else if (im->body != NULL)
-			rc = criuview_ghost(v, im);
-		else
-			rc = add_plain(v, im);
+		rc = im->pages != NULL ? add_pages(v, s, im, id) :
+		    criuview_made(v, im);
 	}
 	if (rc == -1) {
 		criuview_free(v);

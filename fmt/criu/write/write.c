@@ -20,7 +20,7 @@ object_plain(struct criuout *out, const struct object *o)
 	pagemap_copy(&b, o->map, o->id);
 	out->stat->kb += o->bytes / KB;
 	out->stat->bytes += o->bytes;
-	return criuout_put(out, o->name, &b);
+	return criuout_put(out->out, o->name, &b);
 }
 
 /*
@@ -65,7 +65,7 @@ ghost_put(struct criuout *out, const struct made *im)
 	ssize_t n = -1;
 	int fd = -1;
 
-	if (v != NULL && p != NULL && criuview_ghost(v, im) == 0 &&
+	if (v != NULL && p != NULL && criuview_made(v, im) == 0 &&
 	    (fd = outdir_file(out->out, im->name)) != -1)
 		for (off = 0; (n = criuview_read(v, 0, p, PIECE, off)) > 0;
 		    off += (uint64_t)n)

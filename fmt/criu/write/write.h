@@ -91,7 +91,7 @@ struct criuout {
 int		 criuout_parent(struct criuout *out);
 struct outdir	*criuout_dir(struct criuout *out);
 bool		 criuout_twice(const struct criuout *out);
-int		 criuout_put(struct criuout *out, const char *name,
+int		 criuout_put(struct outdir *d, const char *name,
 		    struct buf *b);
 
 /* object.c */
@@ -108,7 +108,6 @@ void		 object_free(struct object *o);
 
 /* replay.c */
 int		 replay_can(struct snap *s, uint64_t root);
-int		 replay_imgs(struct snap *s, struct mades *l);
 bool		 replay_pagemap(const struct linuxrec *r, struct recfile *f);
 int		 criu_images(struct snap *s, const struct criuopts *o,
 		    struct mades *l);
@@ -163,7 +162,6 @@ int		 pack_add(struct packer *k, const uint8_t *p, uint64_t len,
 		    bool raw);
 int		 pack_entry(struct packer *k, struct buf *img,
 		    const struct pages *p);
-int		 pack_end(struct packer *k);
 
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);
@@ -213,7 +211,7 @@ ssize_t		 criuview_read(const struct criuview *v, size_t i, void *buf,
 		    size_t len, uint64_t off);
 int64_t		 criuview_seek(const struct criuview *v, size_t i, uint64_t off,
 		    bool data);
-int		 criuview_ghost(struct criuview *v, const struct made *im);
+int		 criuview_made(struct criuview *v, const struct made *im);
 void		 criuview_free(struct criuview *v);
 
 #endif
