@@ -57,12 +57,10 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
 {
-	const uint64_t ino = f->v[OK_INO][0];
-	size_t i;
+	const struct makeaccept *a;
 
-	i = BISECT_WHILE(n, m->naccept, m->accept[n].caller < ino);
-	return i < m->naccept && m->accept[i].caller == ino ?
-	    m->accept[i].open : NULL;
+	a = FIND(m->accept, m->naccept, caller, f->v[OK_INO][0]);
+	return a == NULL ? NULL : a->open;
 }
 
 CMP2(accept_cmp, struct makeaccept, caller, open->key)
@@ -77,14 +75,12 @@ accepts_sort(struct criumake *m)
 	const struct openline *l;
 	size_t i, n;
 
-	for (i = 0; i < m->nopen; i++) {
-		l = makekeys_lines(m->open[i], OK_CALLER, &n);
-		for (; n > 0; n--, l++) {
+	for (i = 0; i < m->nopen; i++)
+		for (l = makekeys_lines(m->open[i], OK_CALLER, &n); n > 0;
+		    n--, l++)
 			if (POOL_ADD(&m->pool, m->accept, m->naccept,
 			    (struct makeaccept){ l->v[0], m->open[i] }) == -1)
 				return -1;
-		}
-	}
 	SORT(m->accept, m->naccept, accept_cmp);
 	return 0;
 }

@@ -17,9 +17,8 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 {
 	struct made *im;
 
-	if (VEC_ROOM(m->out->v, m->out->n) == -1)
-		return NULL;
-	if ((im = mem_new(1, sizeof *im)) == NULL)
+	if (VEC_ROOM(m->out->v, m->out->n) == -1 ||
+	    (im = mem_new(1, sizeof *im)) == NULL)
 		return NULL;
 	if (vasprintf(&im->name, fmt, ap) == -1) {
 		free(im);

@@ -103,14 +103,8 @@ bool
 makemount_archive(const struct criumake *m, const struct makemount *t,
     struct recfile *f)
 {
-	const struct makemounts *l = &m->inside;
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (l->v[i].dev == t->dev && linuxrec_find(&l->v[i].in->rec,
-		    t->archive, f))
-			return true;
-	return false;
+	return SEEK(m->inside.v, m->inside.n, x->dev == t->dev &&
+	    linuxrec_find(&x->in->rec, t->archive, f)) != NULL;
 }
 
 /*

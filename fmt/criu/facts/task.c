@@ -129,11 +129,7 @@ maketask_read(struct criumake *m)
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
 {
-	size_t i;
-
-	i = BISECT_WHILE(n, m->nbypid, m->bypid[n]->proc->pid < pid);
-	return i < m->nbypid && m->bypid[i]->proc->pid == pid ?
-	    m->bypid[i] : NULL;
+	return PFIND(m->bypid, m->nbypid, proc->pid, pid);
 }
 
 /*
@@ -321,16 +317,10 @@ maketask_beside(const struct criumake *m, const struct maketask *t,
     const char *ns, const char *name)
 {
 	struct recfile f;
-	struct maketask *u;
-	size_t i;
 
-	for (i = 0; i < m->nbypid; i++) {
-		u = m->bypid[i];
-		if (u->part == t->part && linuxrec_find(&u->rec, name, &f) &&
-		    (ns == NULL || maketask_same(t, u, ns)))
-			return u;
-	}
-	return NULL;
+	return PSEEK(m->bypid, m->nbypid, x->part == t->part &&
+	    linuxrec_find(&x->rec, name, &f) &&
+	    (ns == NULL || maketask_same(t, x, ns)));
 }
 
 /*

@@ -3,6 +3,7 @@
  * have the IDs inside this namespace. A record has those that snap(1) saw.
  */
 #include "facts.h"
+#include "bisect.h"
 
 enum { NOBODY = 65534 }; /* overflowuid, used for unmapped IDs */
 
@@ -55,16 +56,11 @@ static uint32_t
 id_map(const struct criumake *m, const struct makeids *ids, uint64_t id)
 {
 	const struct makeidmap *e;
-	size_t i;
 
 	if (!m->users)
 		return (uint32_t)id;
-	for (i = 0; i < ids->n; i++) {
-		e = &ids->v[i];
-		if (id >= e->lower && id - e->lower < e->count)
-			return e->first + (uint32_t)(id - e->lower);
-	}
-	return NOBODY;
+	e = SEEK(ids->v, ids->n, id >= x->lower && id - x->lower < x->count);
+	return e == NULL ? NOBODY : e->first + (uint32_t)(id - e->lower);
 }
 
 /*

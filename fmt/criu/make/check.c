@@ -109,27 +109,13 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set t->files to other, an earlier process with the same descriptor table as
- * t. Record an obstacle if t's parent does not share the table: criu then
- * cannot restore the sharing.
- */
-static int
-files_share(struct criumake *m, struct maketask *t, struct maketask *other)
-{
-	t->files = other;
-	if (t->parent != NULL && t->parent->files == other)
-		return 0;
-	return make_never(m, t, "shares its descriptors with process %" PRIu64
-	    ", but not with its parent: cannot be restored", other->proc->pid);
-}
-
-/*
  * Record what t shares with other processes that are to be restored. Set
- * t->files if t shares a descriptor table. Record an obstacle if t shares
- * anything else, because criu restores such sharing only between threads. For
- * each resource, the record of t names the first process that shares it. That
- * process may not be among those restored, so its member first keeps the first
- * restored process that shares the resource.
+ * t->files if t shares a descriptor table; criu can restore this only if the
+ * parent of t shares the table. Record an obstacle if t shares anything else,
+ * because criu restores such sharing only between threads. For each resource,
+ * the record of t names the first process that shares it. That process may not
+ * be among those restored, so its member first keeps the first restored process
+ * that shares the resource.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -159,12 +145,18 @@ shares_check(struct criumake *m, struct maketask *t)
 			continue;
 		if ((first = with->first[k]) == NULL)
 			with->first[k] = t;
-		else if (share[k].what == NULL)
-			rc = files_share(m, t, first);
-		else
+		else if (share[k].what != NULL)
 			rc = make_never(m, t, "shares its %s with process %"
 			    PRIu64 ": cannot be restored", share[k].what,
 			    first->proc->pid);
+		else {
+			t->files = first;
+			if (t->parent == NULL || t->parent->files != first)
+				rc = make_never(m, t, "shares its descriptors "
+				    "with process %" PRIu64 ", but not with "
+				    "its parent: cannot be restored",
+				    first->proc->pid);
+		}
 	}
 	return rc;
 }
@@ -289,9 +281,8 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		    "be restored");
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||
-	    (t == m->root && user_check(m, t) == -1))
-		return -1;
-	if (threads_check(m, t) == -1 || environ_check(m, t) == -1)
+	    (t == m->root && user_check(m, t) == -1) ||
+	    threads_check(m, t) == -1 || environ_check(m, t) == -1)
 		return -1;
 	why = maketask_line(t, "observed");
 	return why == NULL ? 0 : make_never(m, t, "it was only observed (%s), "

@@ -181,40 +181,6 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the login UID in c to that of t, if it is recorded. The record is a
- * number without a newline. Leave the UID out in a user namespace, where a
- * process may not set it.
- */
-static void
-loginuid_set(const struct criumake *m, Criu__TaskCore *c,
-    const struct maketask *t)
-{
-	const char *s = maketask_text(t, "loginuid");
-	uint64_t v;
-
-	if (s != NULL && number_parse(s, 'd', &v) && v <= UINT32_MAX &&
-	    !m->users)
-		MSG_FILL(c, "loginuid", &v);
-}
-
-/*
- * Set the personality in c to that of t. If it is not the default, record a
- * note that it is not restored.
- */
-static int
-personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
-{
-	uint64_t v;
-	int rc;
-
-	if ((rc = maketask_one(t, "personality", "x", "bits (x)", &v)) != 1)
-		return rc;
-	c->personality = (uint32_t)v;
-	return v == 0 ? 0 : make_note(m, t, NULL, "its personality, %" PRIx64
-	    ", is not restored", v);
-}
-
-/*
  * Record a note for each keyring of t that has keys, because criu does not
  * restore keyrings.
  */
@@ -240,18 +206,30 @@ keyrings_note(struct criumake *m, const struct maketask *t)
 
 /*
  * Set in c the attributes that t changed through prctl(2), personality(2),
- * membarrier(2) and oom_score_adj. Record notes on those that criu does not
- * restore.
+ * membarrier(2), loginuid and oom_score_adj. Record notes on those that criu
+ * does not restore.
  */
 static int
 traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
+	const char *uid = maketask_text(t, "loginuid");
 	uint64_t v;
 	int rc;
 
-	if (personality_set(m, c, t) == -1 || keyrings_note(m, t) == -1)
+	/* a process in a user namespace may not set its login UID */
+	if (uid != NULL && number_parse(uid, 'd', &v) && v <= UINT32_MAX &&
+	    !m->users)
+		MSG_FILL(c, "loginuid", &v);
+	if ((rc = maketask_one(t, "personality", "x", "bits (x)", &v)) == -1)
 		return -1;
-	if ((rc = maketask_one(t, "oom_score_adj", "i", "number", &v)) == -1)
+	if (rc == 1) {
+		c->personality = (uint32_t)v;
+		if (v != 0 && make_note(m, t, NULL, "its personality, %" PRIx64
+		    ", is not restored", v) == -1)
+			return -1;
+	}
+	if (keyrings_note(m, t) == -1 || (rc = maketask_one(t,
+	    "oom_score_adj", "i", "number", &v)) == -1)
 		return -1;
 	if (rc == 1)
 		MSG_FILL(c, "oom_score_adj", &v);
@@ -290,7 +268,6 @@ makecore_task(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 	}
 	c->flags = (uint32_t)t->stat.v[STAT_FLAGS];
 	c->blk_sigset = makecore_blocked(t);
-	loginuid_set(m, c, t);
 	if (traits_set(m, c, t) == -1 || limits_set(m, c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
 	    MSG_PART(&m->msgs, c, signals_s) == NULL)

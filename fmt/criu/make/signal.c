@@ -34,12 +34,6 @@ struct pending {		/* pending signals of a process or a thread */
 	uint64_t	 handler[SIGNALS]; /* indexed by signal number - 1 */
 };
 
-static bool
-in_set(uint64_t set, uint64_t sig)
-{
-	return sig >= 1 && sig <= SIGNALS && (set >> (sig - 1) & 1) != 0;
-}
-
 /*
  * Return the set of signals that thread t blocks. Bit 0 is signal 1.
  */
@@ -52,20 +46,6 @@ makecore_blocked(const struct maketask *t)
 	if (linuxrec_find(&t->rec, "sigmask", &f) && f.len == 8)
 		return num_get(f.data, 8);
 	return maketask_status(t, "SigBlk", 16, &v, 1) == 1 ? v : 0;
-}
-
-/*
- * Keep in w->blocked only the signals that all threads of w->proc block,
- * because any thread can take a signal that is pending for the process.
- */
-static void
-blocked_by_all(struct pending *w)
-{
-	const struct maketask *t;
-
-	for (t = w->proc->thread; t != NULL; t = t->thread)
-		if (!maketask_ended(t))
-			w->blocked &= makecore_blocked(t);
 }
 
 /*
@@ -95,6 +75,7 @@ static int
 pending_read(struct pending *w, struct maketask *p, struct maketask *t,
     bool whole)
 {
+	const struct maketask *u;
 	const char *name;
 
 	memset(w, 0, sizeof *w);
@@ -109,8 +90,10 @@ pending_read(struct pending *w, struct maketask *p, struct maketask *t,
 		    "multiple of %d", t->proc->pid, name, w->f.len, SIGINFO);
 	w->n = w->f.len / SIGINFO;
 	w->blocked = makecore_blocked(t);
-	if (whole)
-		blocked_by_all(w);
+	/* any thread can take a signal that is pending for the process */
+	for (u = p->thread; whole && u != NULL; u = u->thread)
+		if (!maketask_ended(u))
+			w->blocked &= makecore_blocked(u);
 	return handlers_read(w);
 }
 
@@ -171,8 +154,8 @@ makecore_stops(struct maketask *p)
 static bool
 is_end(const struct pending *w, uint64_t sig)
 {
-	if (w->proc->stat.state != 'T' || in_set(w->blocked, sig) ||
-	    pending_handler(w, sig) != DEFAULT)
+	if (w->proc->stat.state != 'T' || pending_handler(w, sig) != DEFAULT ||
+	    w->blocked >> (sig - 1) & 1)
 		return false;
 	return sig < SIG_STOP ? sig != SIG_CHLD && sig != SIG_CONT :
 	    !w->whole && sig > SIG_TTOU && sig != SIG_URG && sig != SIG_WINCH;

@@ -141,9 +141,8 @@ makecgroup_read(struct criumake *m)
 
 	if (m->opts->cgroups == CGROUPS_IGNORE)
 		return 0;
-	if ((m->cgroups = pool_new(&m->pool, 1, sizeof *m->cgroups)) == NULL)
-		return -1;
-	if (cgsets_read(m) == -1)
+	m->cgroups = pool_new(&m->pool, 1, sizeof *m->cgroups);
+	if (m->cgroups == NULL || cgsets_read(m) == -1)
 		return -1;
 	if (m->nreason > refused) {
 		cgroups_drop(m);

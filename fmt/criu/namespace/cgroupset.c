@@ -47,13 +47,12 @@ members_take(struct pool *p, struct cgset *s)
 static bool
 list_used(const struct makecgroups *c, const char *list)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < c->nset; i++)
-		for (k = 0; k < c->set[i].n; k++)
-			if (strcmp(c->set[i].v[k].list, list) == 0 &&
-			    strcmp(c->set[i].v[k].path, "/") != 0)
-				return true;
+		if (SEEK(c->set[i].v, c->set[i].n, strcmp(x->list, list) == 0 &&
+		    strcmp(x->path, "/") != 0) != NULL)
+			return true;
 	return false;
 }
 
@@ -123,16 +122,12 @@ set_find(struct criumake *m, struct maketask *t)
 	/* usually the set of its parent */
 	i = t->parent == NULL || t->parent->cgset == 0 ? 0 :
 	    t->parent->cgset - CGROUP_CRIUS - 1;
-	for (; i < c->nset; i++)
+	for (k = 0; k < c->nset; k++, i = (i + 1) % c->nset)
 		if (c->set[i].from.len == f.len &&
 		    memcmp(c->set[i].from.data, f.data, f.len) == 0)
 			break;
-	for (k = 0; i == c->nset && k < c->nset; k++)
-		if (c->set[k].from.len == f.len &&
-		    memcmp(c->set[k].from.data, f.data, f.len) == 0)
-			i = k;
-	t->cgset = (uint32_t)(CGROUP_CRIUS + 1 + i);
-	if (i < c->nset)
+	t->cgset = (uint32_t)(CGROUP_CRIUS + 1 + (k < c->nset ? i : k));
+	if (k < c->nset)
 		return 0;
 	if (POOL_ROOM(&m->pool, c->set, c->nset) == -1)
 		return -1;

@@ -140,15 +140,12 @@ is_initial(const struct cgprop *p)
 		{ "memory.swap.max", "max" }, { "memory.zswap.max", "max" },
 		{ "pids.max", "max" }
 	};
-	size_t i;
 
 	if (strncmp(p->name, "hugetlb.", 8) == 0)
 		return strcmp(p->value, "max") == 0 ||
 		    strtoull(p->value, NULL, 10) >> 62 != 0;
-	for (i = 0; i < sizeof v / sizeof *v; i++)
-		if (strcmp(p->name, v[i][0]) == 0)
-			return strcmp(p->value, v[i][1]) == 0;
-	return false;
+	return SEEK_IN(v, strcmp(p->name, (*x)[0]) == 0 &&
+	    strcmp(p->value, (*x)[1]) == 0) != NULL;
 }
 
 /*

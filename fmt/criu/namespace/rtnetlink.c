@@ -25,27 +25,22 @@ message_next(struct recfile *f, size_t body, struct message *m)
 {
 	size_t len;
 
-	for (;; f->data += aligned(len), f->len -= aligned(len)) {
+	do {
 		if (f->len < HEAD)
 			return false;
 		len = (size_t)num_get(f->data, 4);
 		if (len < HEAD || len > f->len)
 			return false;
-		if (aligned(len) > f->len)	/* the last message may lack
-						   its padding */
-			f->len = aligned(len);
-		if (len < HEAD + body)
-			continue;
 		m->whole = f->data;
-		m->size = len;
-		m->body = f->data + HEAD;
-		m->attributes = m->body + aligned(body);
-		m->len = len < HEAD + aligned(body) ? 0 :
-		    len - HEAD - aligned(body);
 		f->data += aligned(len);
-		f->len -= aligned(len);
-		return true;
-	}
+		/* the last message may lack its padding */
+		f->len -= aligned(len) < f->len ? aligned(len) : f->len;
+	} while (len < HEAD + body);
+	m->size = len;
+	m->body = m->whole + HEAD;
+	m->attributes = m->body + aligned(body);
+	m->len = len < HEAD + aligned(body) ? 0 : len - HEAD - aligned(body);
+	return true;
 }
 
 /*

@@ -34,18 +34,6 @@ has_uts(const struct criumake *m)
 }
 
 /*
- * Return true if the root process was captured from outside its pid namespace.
- */
-static bool
-is_nested(const struct criumake *m)
-{
-	uint64_t v;
-
-	return status_inner(m->root->status.data, m->root->status.len, "NSpid",
-	    &v) > 1;
-}
-
-/*
  * If something is mounted below the directory given with --root, clear m->users
  * and record a reason: criu cannot create the user namespace. criu binds that
  * directory without the mounts below it (do_mount_root_v2() in its mount-v2.c).
@@ -63,31 +51,6 @@ users_check(struct criumake *m)
 	return make_refuse(m, m->root, NULL, WHY_USERNS, "its user namespace, "
 	    "which criu cannot create with --root %s because %s is mounted "
 	    "there", m->inside.top->outside, point);
-}
-
-/*
- * Record that a process cannot be restored if it is in another mount namespace
- * than the root process, and criu does not create both.
- */
-static int
-mounts_check(struct criumake *m)
-{
-	const struct maketask *t;
-	struct recfile f;
-	bool apart;
-	size_t i;
-
-	for (i = 0; i < m->norder; i++) {
-		t = m->order[i];
-		apart = linuxrec_find(&t->rec, "ns/mnt", &f) &&
-		    linuxrec_find(&m->root->rec, "ns/mnt", &f) &&
-		    !maketask_same(t, m->root, "ns/mnt");
-		if ((makemount_space(m) ? t->mounts == NULL : apart) &&
-		    make_never(m, t, "in another mnt namespace than process %"
-		    PRIu64 ": cannot be restored", m->root->proc->pid) == -1)
-			return -1;
-	}
-	return 0;
 }
 
 /*
@@ -120,12 +83,15 @@ static int
 root_check(struct criumake *m)
 {
 	char *text, *name, *rest;
+	uint64_t pid;
 	bool made;
 	int rc;
 
 	if (!maketask_isinit(m->root))
 		return outside_note(m);
-	if (!is_nested(m))
+	/* it was not captured from outside its pid namespace */
+	if (status_inner(m->root->status.data, m->root->status.len, "NSpid",
+	    &pid) <= 1)
 		return 0;
 	text = maketask_text(m->root, "namespaces");
 	if (text == NULL)
@@ -154,13 +120,30 @@ root_check(struct criumake *m)
 
 /*
  * Record a reason for each namespace of the root process that cannot be
- * restored, and for each such mount namespace of another process. Return 0, or
- * -1 with errstr set.
+ * restored, and for each process that is in another mount namespace than the
+ * root process if criu does not create both. Return 0, or -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)
 {
-	return root_check(m) == -1 ? -1 : mounts_check(m);
+	const struct maketask *t;
+	struct recfile f;
+	bool apart;
+	size_t i;
+
+	if (root_check(m) == -1)
+		return -1;
+	for (i = 0; i < m->norder; i++) {
+		t = m->order[i];
+		apart = linuxrec_find(&t->rec, "ns/mnt", &f) &&
+		    linuxrec_find(&m->root->rec, "ns/mnt", &f) &&
+		    !maketask_same(t, m->root, "ns/mnt");
+		if ((makemount_space(m) ? t->mounts == NULL : apart) &&
+		    make_never(m, t, "in another mnt namespace than process %"
+		    PRIu64 ": cannot be restored", m->root->proc->pid) == -1)
+			return -1;
+	}
+	return 0;
 }
 
 /*

@@ -117,7 +117,6 @@ static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
     const char *path, uint32_t *id)
 {
-	struct makeinode n = { 0 };
 	char file[32];
 	uint64_t v[7];
 	int rc;
@@ -129,16 +128,11 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 	    "mtime", v);
 	if (rc != 1)
 		return rc;
-	n.mode = (uint32_t)v[0];
-	n.dev = v[1];
-	n.ino = v[2];
-	n.uid = (uint32_t)v[3];
-	n.gid = (uint32_t)v[4];
-	n.timed = true;
-	n.atime = v[5];
-	n.mtime = v[6];
 	return makereg_path(m, t->mounts, path, id) == -1 ||
-	    makeghost_add(m, *id, NULL, &n) == -1 ? -1 : 1;
+	    makeghost_add(m, *id, NULL, &(struct makeinode){
+	    .mode = (uint32_t)v[0], .dev = v[1], .ino = v[2],
+	    .uid = (uint32_t)v[3], .gid = (uint32_t)v[4], .timed = true,
+	    .atime = v[5], .mtime = v[6] }) == -1 ? -1 : 1;
 }
 
 /*
@@ -164,8 +158,7 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 		rc = makereg_path(m, t->mounts, path, id) == -1 ? -1 : 1;
 	if (rc == 0)
 		rc = make_never(m, t, "its %s is %s: cannot be restored", name,
-		    n == 0 ? "not known" :
-		    path);
+		    n == 0 ? "not known" : path);
 	return rc == -1 ? -1 : 0;
 }
 

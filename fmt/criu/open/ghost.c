@@ -5,6 +5,8 @@
 #include "open.h"
 #include "bisect.h"
 
+enum { GHOST = 1, PROCFS = 2 };	/* values of remap_type */
+
 /*
  * Return the embedded file with inode ino on device dev, or NULL if there is
  * none.
@@ -164,8 +166,7 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 		im->body = content;
 		im->bodylen = n->sized ? n->size : content != NULL ?
 		    makereg_size(content) : 0;
-		e.has_chunks = e.chunks = true;
-		e.has_size = true;
+		e.has_chunks = e.chunks = e.has_size = true;
 		e.size = im->bodylen;
 	} else if (S_ISCHR(e.mode)) {
 		e.has_rdev = true;
@@ -212,14 +213,12 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 }
 
 /*
- * Mark the file with number id in files.img: it is below the directory of the
- * ended process pid in a proc file system. criu creates a process with that
- * number while it opens files. Return 0, or -1 with errstr set.
+ * Append to remap-fpath.img: the file with number id in files.img is replaced
+ * by to, whose meaning depends on type.
  */
-int
-makeghost_dead(struct criumake *m, uint32_t id, uint32_t pid)
+static int
+remap_add(struct criumake *m, uint32_t id, uint32_t to, uint32_t type)
 {
-	enum { PROCFS = 2 };
 	Criu__Remap e = CRIU__REMAP__INIT;
 	struct buf *b;
 
@@ -227,11 +226,22 @@ makeghost_dead(struct criumake *m, uint32_t id, uint32_t pid)
 	if (b == NULL)
 		return -1;
 	e.orig_id = id;
-	e.remap_id = pid;
+	e.remap_id = to;
 	e.has_remap_type = true;
-	e.remap_type = PROCFS;
+	e.remap_type = type;
 	criuimg_add(b, &e.base);
 	return 0;
+}
+
+/*
+ * Mark the file with number id in files.img: it is below the directory of the
+ * ended process pid in a proc file system. criu creates a process with that
+ * number while it opens files. Return 0, or -1 with errstr set.
+ */
+int
+makeghost_dead(struct criumake *m, uint32_t id, uint32_t pid)
+{
+	return remap_add(m, id, pid, PROCFS);
 }
 
 /*
@@ -243,16 +253,8 @@ int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,
     const struct makeinode *n)
 {
-	enum { GHOST = 1 };
-	Criu__Remap e = CRIU__REMAP__INIT;
-	struct buf *b;
+	uint32_t to;
 
-	if (ghost_get(m, content, n, &e.remap_id) == -1 ||
-	    (b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img")) == NULL)
-		return -1;
-	e.orig_id = id;
-	e.has_remap_type = true;
-	e.remap_type = GHOST;
-	criuimg_add(b, &e.base);
-	return 0;
+	return ghost_get(m, content, n, &to) == -1 ? -1 :
+	    remap_add(m, id, to, GHOST);
 }

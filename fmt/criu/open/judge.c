@@ -180,7 +180,6 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const struct makekind *k = makekind_get(f);
 	const char *what;
-	int rc;
 
 	what = f->type == KIND_INET ? "an IP socket" :
 	    k->why == WHY_OTHER ? NULL : k->never;
@@ -189,10 +188,9 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
-	rc = make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
+	return make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
 	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
-	return rc;
 }
 
 /*

@@ -17,11 +17,10 @@ members_of(const struct makeopen *f)
 {
 	enum { FEW = 32 };
 	const struct openline *l;
-	uint64_t members;
+	uint64_t members = 0;
 	size_t n;
 
-	l = makekeys_lines(f, OK_MEMBER, &n);
-	for (members = 0; n > 0; n--, l++)
+	for (l = makekeys_lines(f, OK_MEMBER, &n); n > 0; n--, l++)
 		members |= UINT64_C(1) << (l->v[0] == 0 || l->v[0] > FEW ?
 		    FEW : l->v[0] - 1);
 	return members;

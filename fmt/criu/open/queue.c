@@ -142,14 +142,13 @@ makequeue_order(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		if (turn_take(m, m->open[i]) == -1)
 			return -1;
-	for (i = 0; i < m->nturn; i++) {
-		l = makekeys_lines(m->turn[i], OK_PASSED, &n);
-		for (; n > 0; n--, l++) {
+	for (i = 0; i < m->nturn; i++)
+		for (l = makekeys_lines(m->turn[i], OK_PASSED, &n); n > 0;
+		    n--, l++) {
 			o = makefind_open(m, l->v[PASSED_ID]);
 			if (o != NULL && !o->present && present_set(m, o) == -1)
 				return -1;
 		}
-	}
 	return 0;
 }
 

@@ -176,13 +176,11 @@ static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
     const struct proc *content)
 {
-	const char *why;
+	const char *why = content == NULL ?
+	    "whose content is not in the snapshot" :
+	    v->flags & VMA_SHARED && makeghost_names(content) > 0 ?
+	    "which has another, unknown name" : NULL;
 
-	why = NULL;
-	if (content == NULL)
-		why = "whose content is not in the snapshot";
-	else if (v->flags & VMA_SHARED && makeghost_names(content) > 0)
-		why = "which has another, unknown name";
 	return why == NULL ? 1 : make_refuse(m, t, NULL, WHY_DELETED, "mapping "
 	    "at %" PRIx64 " of %s, %s", v->start, v->name, why);
 }
@@ -225,23 +223,6 @@ mapmounts_read(struct criumake *m, struct maketask *t)
 			    (struct mapmount){ n[0], n[1] });
 	SORT(t->mapmount, t->nmapmount, mapmount_cmp);
 	return rc == -1 ? -1 : 0;
-}
-
-/*
- * Set *mount to the ID of the mount of the file that t has mapped at v, or to 0
- * if it is unknown. Return 0, or -1 with errstr set.
- */
-static int
-mapped_mount(struct criumake *m, struct maketask *t, const struct vma *v,
-    uint64_t *mount)
-{
-	const struct mapmount *found;
-
-	if (t->mapmount == NULL && mapmounts_read(m, t) == -1)
-		return -1;
-	found = FIND(t->mapmount, t->nmapmount, start, v->start);
-	*mount = found == NULL ? 0 : found->mount;
-	return 0;
 }
 
 /*
@@ -302,14 +283,17 @@ int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
     uint32_t *id)
 {
+	const struct mapmount *found;
 	const struct maketask *in;
 	struct makeregfile *f;
 	uint64_t mount;
 	int rc;
 
 	*id = 0;
-	if (mapped_mount(m, t, v, &mount) == -1)
+	if (t->mapmount == NULL && mapmounts_read(m, t) == -1)
 		return -1;
+	found = FIND(t->mapmount, t->nmapmount, start, v->start);
+	mount = found == NULL ? 0 : found->mount;
 	if (makemount_lacks(m, mount))
 		return make_unmapped(m, t, v, WHY_OTHER,
 		    "a file of another mount namespace");

@@ -167,8 +167,7 @@ makesocket_set(struct criumake *m, const struct makeopen *f,
 	o->has_reuseaddr = o->has_so_reuseport = true;
 	if (f->inet != NULL)
 		o->so_bound_dev = f->inet->device;
-	l = makekeys_lines(f, OK_OPTION, &n);
-	for (; n > 0; n--, l++)
+	for (l = makekeys_lines(f, OK_OPTION, &n); n > 0; n--, l++)
 		for (i = 0; i < NPLACES; i++)
 			if (part[places[i].part] != NULL &&
 			    strcmp(places[i].name, l->text[0]) == 0)

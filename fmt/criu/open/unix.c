@@ -80,8 +80,7 @@ unaccepted(struct criumake *m, const struct makeopen *f)
 	uint64_t lost = 0;
 	size_t n;
 
-	caller = makekeys_lines(f, OK_CALLER, &n);
-	for (; n > 0; n--, caller++) {
+	for (caller = makekeys_lines(f, OK_CALLER, &n); n > 0; n--, caller++) {
 		o = caller->v[0] == 0 ? NULL : makefind_inode(m, KIND_UNIX,
 		    caller->v[0]);
 		lost += o == NULL || !o->used || o->why != NULL;

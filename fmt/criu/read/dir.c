@@ -20,16 +20,6 @@ name_add(void *arg, const char *name)
 	    (struct criuname){ copy, false });
 }
 
-static bool
-has_suffix(const char *s, const char *suffix)
-{
-	size_t n, k;
-
-	n = strlen(s);
-	k = strlen(suffix);
-	return n >= k && strcmp(s + n - k, suffix) == 0;
-}
-
 /*
  * Set r->name to a sorted list of the regular files in r's directory. Return 0,
  * or -1 with errstr set.
@@ -164,11 +154,13 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 {
 	struct criuname *v;
 	struct buf b = { 0 };
-	size_t i;
+	size_t i, n;
 
 	for (i = 0; i < r->nname; i++) {
 		v = &r->name[i];
-		if (v->used || has_suffix(v->name, ".log") ||
+		n = strlen(v->name);
+		if (v->used ||
+		    (n >= 4 && strcmp(v->name + n - 4, ".log") == 0) ||
 		    strncmp(v->name, "pagemap-", 8) == 0 ||
 		    strncmp(v->name, "pages-", 6) == 0)
 			continue;

@@ -220,18 +220,6 @@ criufiles_read(struct criureader *r)
 }
 
 /*
- * Free the files of r.
- */
-void
-criufiles_free(struct criureader *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->nmemfd; i++)
-		protobuf_c_message_free_unpacked(&r->memfd[i]->base, NULL);
-}
-
-/*
  * Add descriptor d, which refers to file f, to the open files of t. Also add it
  * to the record of t, in the form used in /proc.
  */

@@ -193,15 +193,6 @@ pieces_image(struct piecer *k, struct image *im)
 	return builder_finish(&b) == -1 ? -1 : rc;
 }
 
-static void
-warn_lazy(const struct piecer *k)
-{
-	if (k->lazy != 0)
-		warn_tell(k->r->warn, k->r->arg, "process %" PRIu64 ": %"
-		    PRIu64 " pages are not in the images: they were to be "
-		    "fetched later (lazy pages)", k->t->proc->pid, k->lazy);
-}
-
 /*
  * Make the memory image of process t. Add the pagemap image to the record of t.
  * Return 0, or -1 with errstr set.
@@ -237,7 +228,10 @@ criumem_read(struct criureader *r, struct criutask *t)
 		rc = errstr_wrap("pagemap-%s.img", name);
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
-	warn_lazy(&k);
+	if (k.lazy != 0)
+		warn_tell(r->warn, r->arg, "process %" PRIu64 ": %" PRIu64
+		    " pages are not in the images: they were to be fetched "
+		    "later (lazy pages)", t->proc->pid, k.lazy);
 	pagemap_copy(&b, l, 0);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);

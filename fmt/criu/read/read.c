@@ -68,15 +68,19 @@ static int
 pack_all(struct criureader *r)
 {
 	struct snap *s = r->snap;
+	struct criutask *t;
 	size_t i;
 
 	if (r->ntask == 0)
 		return errstr_set("%s/pstree.img: no processes", r->dir);
 	if (criudir_rest(r, &r->task[0]->rec) == -1)
 		return -1;
-	for (i = 0; i < r->ntask; i++)
-		if (criutask_pack(r->task[i]) == -1)
+	for (i = 0; i < r->ntask; i++) {
+		t = r->task[i];
+		record_state(&t->rec, t->proc, &t->task, &t->state);
+		if (record_pack(&t->rec, t->proc, &t->state, &t->task) == -1)
 			return -1;
+	}
 	s->header = str_printf("process snapshot %jd %u@unknown %s 0 \"criu\"",
 	    (intmax_t)r->time, (unsigned int)r->task[0]->state.uid[0],
 	    r->machine->name);
@@ -114,8 +118,10 @@ images_read(struct imgdir *images, const struct readopts *o)
 		    pack_all(&r);
 	for (i = 0; i < r.ntask; i++)
 		criutask_free(r.task[i]);
-	criufiles_free(&r);
-	criushm_free(&r);
+	for (i = 0; i < r.nmemfd; i++)
+		protobuf_c_message_free_unpacked(&r.memfd[i]->base, NULL);
+	for (i = 0; i < r.nshm; i++)
+		pagemap_free(r.shm[i].map);
 	pool_free(&r.pool);
 	imgdir_free(images);
 	if (rc == 0)

@@ -106,7 +106,6 @@ bool		 criudir_use(struct criureader *, const char *);
 
 /* files.c */
 int		 criufiles_read(struct criureader *);
-void		 criufiles_free(struct criureader *);
 struct criufile	*criufile_find(struct criureader *, uint32_t, uint64_t);
 struct criufile	*criufile_mapped(struct criureader *, const Criu__Vma *);
 int		 criufiles_open(struct criureader *, struct criutask *,
@@ -128,7 +127,6 @@ int		 criumem_read(struct criureader *, struct criutask *);
 /* shm.c */
 int		 criushm_read(struct criureader *);
 int		 criushm_carry(struct criureader *);
-void		 criushm_free(struct criureader *);
 
 /* elf.c */
 struct source	*criuelf_source(struct criureader *, struct criufile *);
@@ -137,7 +135,6 @@ int		 criuelf_carry(struct criureader *);
 
 /* task.c */
 criuimg_fn	 criutask_process;
-int		 criutask_pack(struct criutask *);
 void		 criutask_free(struct criutask *);
 
 #endif

@@ -137,15 +137,3 @@ criushm_carry(struct criureader *r)
 			return -1;
 	return 0;
 }
-
-/*
- * Free the shared memory objects of r.
- */
-void
-criushm_free(struct criureader *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->nshm; i++)
-		pagemap_free(r->shm[i].map);
-}

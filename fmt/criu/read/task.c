@@ -24,9 +24,8 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 		return NULL;
 	}
 	if ((t = pool_new(&r->pool, 1, sizeof *t)) == NULL ||
-	    POOL_ADD(&r->pool, r->task, r->ntask, t) == -1)
-		return NULL;
-	if ((t->proc = snap_add(r->snap, tid)) == NULL)
+	    POOL_ADD(&r->pool, r->task, r->ntask, t) == -1 ||
+	    (t->proc = snap_add(r->snap, tid)) == NULL)
 		return NULL;
 	t->task.tid = (pid_t)tid;
 	t->task.pid = (pid_t)e->pid;
@@ -351,17 +350,6 @@ criutask_process(void *arg, const struct criuimg *im, void *msg)
 		rc = read_process(r, t, e, c);
 	protobuf_c_message_free_unpacked(&c->base, NULL);
 	return rc;
-}
-
-/*
- * Pack the record of process or thread t, which must have been read completely.
- * Return 0, or -1 with errstr set.
- */
-int
-criutask_pack(struct criutask *t)
-{
-	record_state(&t->rec, t->proc, &t->task, &t->state);
-	return record_pack(&t->rec, t->proc, &t->state, &t->task);
 }
 
 /*
