@@ -78,8 +78,8 @@ instants_free(struct instant *v, size_t n)
  * Parse s, a time of day, HH:MM or HH:MM:SS. Return it in seconds, or -1 if s
  * has another form.
  */
-static long
-time_parse(const char *s)
+long
+day_seconds(const char *s)
 {
 	unsigned int h, m, sec = 0;
 	int end = 0, n;
@@ -135,7 +135,7 @@ momentset_find(const struct momentset *l, const char *moment)
 		return (ssize_t)l->n - 1;
 	if (strcmp(moment, "first") == 0)
 		return 0;
-	if ((t = time_parse(moment)) != -1)
+	if ((t = day_seconds(moment)) != -1)
 		return (ssize_t)moment_near(l, t);
 	num = strtonum(moment, 1, (long long)l->n, &bad);
 	return bad == NULL ? (ssize_t)num - 1 : errstr_set("no moment \"%s\": "

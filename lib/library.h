@@ -456,6 +456,7 @@ int		 momentset_make(struct momentset *l, struct snap *s,
 		    const struct readopts *o);
 int		 momentset_load(struct momentset *l, const char *path,
 		    const struct readopts *o);
+long		 day_seconds(const char *s);
 ssize_t		 momentset_find(const struct momentset *l,
 		    const char *moment);
 void		 momentset_close(struct momentset *l);

@@ -12,22 +12,20 @@
 static int
 day_parse(time_t *t, const char *s, time_t now)
 {
-	unsigned int h, m, sec = 0;
+	const long sec = day_seconds(s);
 	struct tm tm, day;
 	time_t one;
-	int end = 0, n;
+	int n;
 
-	n = sscanf(s, "%2u:%2u%n:%2u%n", &h, &m, &end, &sec, &end);
-	if (n < 2 || s[strspn(s, "0123456789:")] != '\0' || s[end] != '\0' ||
-	    h > 23 || m > 59 || sec > 60 || localtime_r(&now, &tm) == NULL)
+	if (sec == -1 || localtime_r(&now, &tm) == NULL)
 		return -1;
 	*t = -1;
 	for (n = -1; n <= 1; n++) {
 		day = tm;
 		day.tm_mday += n;
-		day.tm_hour = (int)h;
-		day.tm_min = (int)m;
-		day.tm_sec = (int)sec;
+		day.tm_hour = (int)(sec / 3600);
+		day.tm_min = (int)(sec / 60 % 60);
+		day.tm_sec = (int)(sec % 60);
 		day.tm_isdst = -1;
 		one = mktime(&day);
 		if (*t == -1 || llabs((long long)(one - now)) <

@@ -43,6 +43,11 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 	ph->filesz = num_order(p + at[wide].filesz, w, big);
 }
 
+/* the number of len bytes in member m of ELF header h */
+#define EHDR(h, m, len)							\
+	num_order((h)->p + ((h)->wide ? offsetof(Elf64_Ehdr, m) :	\
+	    offsetof(Elf32_Ehdr, m)), (len), (h)->big)
+
 /*
  * Parse the ELF header in the n bytes at p into *h. *h refers to these bytes,
  * which must outlive it. Return false if they are not the beginning of an ELF
@@ -52,28 +57,17 @@ bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
 {
 	size_t ent;
-	bool big;
 
 	if (n < sizeof(Elf64_Ehdr) || memcmp(p, ELFMAG, SELFMAG) != 0 ||
 	    (p[EI_DATA] != ELFDATA2LSB && p[EI_DATA] != ELFDATA2MSB))
 		return false;
-	h->big = big = p[EI_DATA] == ELFDATA2MSB;
+	h->big = p[EI_DATA] == ELFDATA2MSB;
 	h->p = p;
 	h->n = n;
 	h->wide = p[EI_CLASS] == ELFCLASS64;
-	if (h->wide) {
-		h->phoff = num_order(p + offsetof(Elf64_Ehdr, e_phoff), 8, big);
-		h->phnum = (size_t)num_order(p + offsetof(Elf64_Ehdr,
-		    e_phnum), 2, big);
-		ent = (size_t)num_order(p + offsetof(Elf64_Ehdr,
-		    e_phentsize), 2, big);
-	} else {
-		h->phoff = num_order(p + offsetof(Elf32_Ehdr, e_phoff), 4, big);
-		h->phnum = (size_t)num_order(p + offsetof(Elf32_Ehdr,
-		    e_phnum), 2, big);
-		ent = (size_t)num_order(p + offsetof(Elf32_Ehdr,
-		    e_phentsize), 2, big);
-	}
+	h->phoff = EHDR(h, e_phoff, h->wide ? 8 : 4);
+	h->phnum = (size_t)EHDR(h, e_phnum, 2);
+	ent = (size_t)EHDR(h, e_phentsize, 2);
 	return ent == elfphdr_size(h->wide) &&
 	    (h->wide || p[EI_CLASS] == ELFCLASS32);
 }

@@ -73,16 +73,12 @@ static bool
 addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
 {
 	const struct elfload *p;
-	size_t i;
 
-	for (i = 0; i < s->nload; i++) {
-		p = &s->load[i];
-		if (addr >= p->addr && addr - p->addr < p->size) {
-			*off = addr - p->addr + p->off;
-			return true;
-		}
-	}
-	return false;
+	p = SEEK(s->load, s->nload, addr >= x->addr &&
+	    addr - x->addr < x->size);
+	if (p != NULL)
+		*off = addr - p->addr + p->off;
+	return p != NULL;
 }
 
 static int

@@ -5,6 +5,8 @@
  * and inode are equal, one of them gets another device number.
  */
 #include "merge.h"
+#include "bisect.h"
+#include "digits.h"
 
 #include <sys/sysmacros.h>
 
@@ -85,6 +87,18 @@ merge_embedded(struct merge *m, size_t i)
 }
 
 /*
+ * If f is the file "part" of a record, set *num to the number in it. Otherwise
+ * return false.
+ */
+static bool
+recfile_part(const struct recfile *f, uint64_t *num)
+{
+	return f->namelen == 4 && memcmp(f->name, "part", 4) == 0 &&
+	    f->len > 0 && f->data[f->len - 1] == '\n' &&
+	    digits_number((const char *)f->data, f->len - 1, 10, num);
+}
+
+/*
  * Find the first free numbers in m->a for open file descriptions and for parts.
  * They are above all those that m->a uses.
  */
@@ -109,6 +123,22 @@ merge_free(struct merge *m)
 				m->part = id + 1;
 		}
 	}
+}
+
+/*
+ * Write the new device number into the file "carried" of a record. This is a
+ * recedit_fn; its arg is the struct embedded of the file.
+ */
+static int
+embedded_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
+{
+	const struct embedded *c = arg;
+
+	(void)f;
+	if (strcmp(name, "carried") != 0)
+		return EDIT_KEEP;
+	embedded_put(b, c);
+	return EDIT_CHANGE;
 }
 
 /*
@@ -144,6 +174,9 @@ merge_proc(struct merge *m, struct proc *p)
 	return rc == -1 ? errstr_wrap("process %" PRIu64, p->pid) : 0;
 }
 
+CMP_BY(newdev_cmp, struct newdev, embedded_cmp(&x->file, &y->file) != 0 ?
+    embedded_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
+
 /*
  * Move all processes of snapshot b into snapshot a. b is empty afterwards.
  * Return 0. On failure return -1 with errstr set; the caller can then only free
@@ -168,7 +201,7 @@ snap_merge(struct snap *a, struct snap *b)
 		if (b->proc[i]->embedded != NULL)
 			rc = merge_embedded(&m, i);
 	}
-	merge_sort(&m);
+	SORT(m.dev, m.ndev, newdev_cmp);
 	for (i = 0; i < b->nproc && rc == 0; i++)
 		if (m.keep[i])
 			rc = merge_proc(&m, b->proc[i]);

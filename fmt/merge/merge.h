@@ -62,14 +62,10 @@ int		 merge_number(struct merge *);
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
 bool		 recfile_open(const struct recfile *, struct embedded *);
-void		 merge_sort(struct merge *);
 const char	*line_number(const char *s, size_t n, size_t word,
 		    uint64_t *num, size_t *len);
 bool		 line_refers(const char *s, size_t n, uint64_t *id);
-bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *,
-		    struct buf *);
-int		 embedded_edit(void *, const struct recfile *, char *,
 		    struct buf *);
 
 #endif

@@ -55,18 +55,6 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 	    digits_number(f->name + n, f->namelen - n, 10, num);
 }
 
-/*
- * If f is the file "part" of a record, set *num to the number in it. Otherwise
- * return false.
- */
-bool
-recfile_part(const struct recfile *f, uint64_t *num)
-{
-	return f->namelen == 4 && memcmp(f->name, "part", 4) == 0 &&
-	    f->len > 0 && f->data[f->len - 1] == '\n' &&
-	    digits_number((const char *)f->data, f->len - 1, 10, num);
-}
-
 enum number { NUMBER_PID, NUMBER_FILE, NUMBER_PART };
 
 /*
@@ -112,19 +100,6 @@ line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
 		s = word + len;
 	}
 	buf_add(b, s, (size_t)(end - s));
-}
-
-CMP_BY(newdev_sortcmp, struct newdev, embedded_cmp(&x->file, &y->file) != 0 ?
-    embedded_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
-
-/*
- * Sort the files of m that get a new device number. Call this once all of them
- * are known.
- */
-void
-merge_sort(struct merge *m)
-{
-	SORT(m->dev, m->ndev, newdev_sortcmp);
 }
 
 /*
@@ -277,21 +252,5 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 		edit_lines(m, f, name, b);
 	else
 		return EDIT_KEEP;
-	return EDIT_CHANGE;
-}
-
-/*
- * Write the new device number into the file "carried" of a record. This is a
- * recedit_fn; its arg is the struct embedded of the file.
- */
-int
-embedded_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
-{
-	const struct embedded *c = arg;
-
-	(void)f;
-	if (strcmp(name, "carried") != 0)
-		return EDIT_KEEP;
-	embedded_put(b, c);
 	return EDIT_CHANGE;
 }

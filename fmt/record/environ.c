@@ -23,20 +23,10 @@ struct environment {
 };
 
 /*
- * Return true if k excludes the value of the variable called name.
- */
-static bool
-is_excluded(const struct exclude *k, const char *name)
-{
-	return PSEEK(k->env, k->nenv, fnmatch(x, name, FNM_CASEFOLD) == 0) !=
-	    NULL;
-}
-
-/*
- * Overwrite the value in s, the n-byte string NAME=VALUE, if x excludes it.
+ * Overwrite the value in s, the n-byte string NAME=VALUE, if k excludes it.
  */
 static void
-string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
+string_exclude(const struct exclude *k, struct environment *e, uint8_t *s,
     size_t n)
 {
 	char name[4096];
@@ -48,7 +38,8 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 	len = (size_t)(value - s);
 	snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len :
 	    sizeof name - 1), (const char *)s);
-	if (!is_excluded(x, name))
+	if (PSEEK(k->env, k->nenv, fnmatch(x, name, FNM_CASEFOLD) == 0) ==
+	    NULL)
 		return;
 	memset(value + 1, 'x', n - len - 1);
 	if (len > MAX_NAME)
@@ -112,9 +103,8 @@ environ_make(const struct exclude *x, struct environment *e,
 	e->empty = f.len == 0;
 	if (e->empty)
 		return 0;
-	if ((e->new = malloc(f.len)) == NULL)
-		return errstr_set("out of memory");
-	memcpy(e->new, f.data, f.len);
+	if ((e->new = mem_dup(f.data, f.len)) == NULL)
+		return -1;
 	e->old = f.data;
 	e->len = f.len;
 	for (i = 0; i < f.len; i += n + 1) {

@@ -54,22 +54,14 @@ factlist_add(struct factlist *l, enum subject subject, uint64_t order,
 	    value[n - 1] == '\0'))
 		n--;
 	f = &l->v[l->n];
-	memset(f, 0, sizeof *f);
-	f->subject = subject;
-	f->order = order;
-	f->key = strdup(key);
-	f->value = malloc(n + 1);
-	if (f->key == NULL || f->value == NULL) {
-		free(f->key);
-		free(f->value);
-		return errstr_set("out of memory");
-	}
-	memcpy(f->value, value, n);
+	*f = (struct fact){ .subject = subject, .order = order,
+	    .key = str_dup(key), .value = mem_dup(value, n) };
+	l->n++;
+	if (f->key == NULL || f->value == NULL)
+		return -1;
 	for (i = 0; i < n; i++)
 		if (f->value[i] == '\0')
 			f->value[i] = ' ';
-	f->value[n] = '\0';
-	l->n++;
 	l->told |= 1U << subject;
 	return 0;
 }

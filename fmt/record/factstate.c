@@ -6,22 +6,9 @@
 #include "bisect.h"
 #include "facts.h"
 #include "digits.h"
+#include "io/io.h"
 #include "model.h"
 #include "vec.h"
-
-/*
- * Return the FNV-1a hash of the len bytes at p.
- */
-static uint64_t
-bytes_hash(const uint8_t *p, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3;
-	return h;
-}
 
 struct opened {			/* a line of the record's file "files" */
 	uint64_t	 fd;
@@ -174,7 +161,7 @@ facts_descriptor(struct factlist *l, const struct linuxrec *r,
 		return -1;
 	if (f->len > 7 && memcmp(f->data, "socket:", 7) == 0)
 		l->v[l->n - 1].more = socket_text(open, r, num);
-	return facts_fdinfo(l, r, fd, num, bytes_hash(f->data, f->len));
+	return facts_fdinfo(l, r, fd, num, sums_of(f->data, f->len));
 }
 
 /*

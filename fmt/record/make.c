@@ -138,9 +138,8 @@ record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,
 	for (i = 0; i < REGSET_MAX; i++)
 		if ((f = filelist_find(r, regset_file[i])) != NULL)
 			t->reg[i] = (struct bytes){ f->data, f->len };
-	if (plan9_files(p, st->cputype, t) == -1)
-		return -1;
-	if (linuxrec_pack(p, st->cputype, r->file, r->n) == -1)
+	if (plan9_files(p, st->cputype, t) == -1 ||
+	    linuxrec_pack(p, st->cputype, r->file, r->n) == -1)
 		return -1;
 	return state_give(p, st);
 }

@@ -76,9 +76,7 @@ segments(struct vmas *l, struct image *mem)
 		if ((v.end = p->last + 1) == 0)	/* 2^64 does not fit in v.end */
 			continue;
 		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
-		if ((v.name = str_dup("")) == NULL)
-			return -1;
-		if (vmas_add(l, &v) == -1)
+		if ((v.name = str_dup("")) == NULL || vmas_add(l, &v) == -1)
 			return -1;
 	}
 	return 0;

@@ -135,9 +135,8 @@ mark_raws(struct indexed *x, struct mark *m)
 			v[n++] = (struct raws){ r.first, r.n, r.at };
 	}
 	v[n++] = (struct raws){ .ordinal = UINT64_MAX };
-	if (memory_hold(x, n * sizeof *made) == -1)
-		return NULL;
-	if ((made = mem_dup(v, n * sizeof *made)) == NULL)
+	if (memory_hold(x, n * sizeof *made) == -1 ||
+	    (made = mem_dup(v, n * sizeof *made)) == NULL)
 		return NULL;
 	if (atomic_compare_exchange_strong(&m->raws, &had, made))
 		return made;

@@ -54,9 +54,8 @@ read_first(struct reader *r)
 	const struct readopts *o = r->o;
 	char line[SNAP6_LINE];
 
-	if (read_line(r, "first line", 0, '?', line) == -1)
-		return -1;
-	if ((r->snap->header = str_dup(line)) == NULL)
+	if (read_line(r, "first line", 0, '?', line) == -1 ||
+	    (r->snap->header = str_dup(line)) == NULL)
 		return -1;
 	if (o->record != NULL)
 		o->record(o->arg, 0, line, 0, r->in->pos);
@@ -197,18 +196,6 @@ moments_whole(struct snap *s)
 }
 
 /*
- * Warn that reading failed, before continuing with what has been read.
- */
-static void
-salvage_begun(const struct reader *r)
-{
-	salvage_say(r, "%s", snap_errstr());
-	if (r->trailer.sums == NULL && input_plain(r->in))
-		salvage_say(r, "%s: no checksums: data before the error may "
-		    "also be damaged", r->in->name);
-}
-
-/*
  * Read a snap(6) stream from a file or a pipe. o->record is called for each
  * record that was read, with its process, type, position and length. Return the
  * snapshot. On failure return NULL with errstr set. The message begins with the
@@ -253,7 +240,10 @@ snap6_read(struct input *in, const struct readopts *o)
 	failed = rc == -1 && r.snap->nproc > 0 && (r.o->salvage ||
 	    r.o->partial || whole > 0);
 	if (failed && r.o->salvage) {
-		salvage_begun(&r);
+		salvage_say(&r, "%s", snap_errstr());
+		if (r.trailer.sums == NULL && input_plain(in))
+			salvage_say(&r, "%s: no checksums: data before the "
+			    "error may also be damaged", in->name);
 		rc = 0;
 	} else if (failed) {	/* salvage what was read, without warnings */
 		rest.salvage = true;

@@ -16,19 +16,6 @@ enum {
 };
 
 /*
- * Store in r the bytes with which every reference to image im begins.
- */
-static void
-refer_begin(struct referred *r, const struct image *im)
-{
-	if (r->image == im)
-		return;
-	r->image = im;
-	r->begin[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
-	r->n = (size_t)(num_format(r->begin + 1, im->proc->pid) - r->begin);
-}
-
-/*
  * Write a reference to address addr into the buffer room. If *n is not 0, saved
  * contains an earlier reference of *n bytes, which is reused if possible.
  * Update saved and *n for the next call. Return a pointer to the end of the new
@@ -97,7 +84,12 @@ refer_put(struct referred *r, struct output *out, const struct image *im,
 	char text[100], *room;
 	size_t most;
 
-	refer_begin(r, im);
+	if (r->image != im) {
+		r->image = im;
+		r->begin[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
+		r->n = (size_t)(num_format(r->begin + 1, im->proc->pid) -
+		    r->begin);
+	}
 	addr -= image_origin(im);
 	snprintf(text, sizeof text, "%c %ju %ju %ju", r->begin[0],
 	    (uintmax_t)im->proc->pid, (uintmax_t)addr, (uintmax_t)n);

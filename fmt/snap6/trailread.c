@@ -73,14 +73,11 @@ parse_before(struct trailer *t, const struct recfile *f)
 
 	snprintf(line, sizeof line, "%.*s", (int)(f->len < 63 ? f->len : 63),
 	    (const char *)f->data);
-	if (sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records,
-	    &t->bytes) != 2)
-		return errstr_set("before: expected two numbers");
+	sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records, &t->bytes);
 	snprintf(again, sizeof again, "%" PRIu64 " %" PRIu64 "\n", t->records,
 	    t->bytes);
-	if (strlen(again) != f->len || strcmp(line, again) != 0)
-		return errstr_set("before: expected two numbers");
-	return 0;
+	return strlen(again) == f->len && strcmp(line, again) == 0 ? 0 :
+	    errstr_set("before: expected two numbers");
 }
 
 static int

@@ -80,19 +80,6 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Add the file called name, with the bytes of b, to p->filesum, the checksum of
- * all files that were read for process p.
- */
-static void
-sum_add(struct proc *p, const char *name, const struct buf *b)
-{
-	const uint64_t sums[] = { p->filesum, sums_of(name, strlen(name)),
-	    sums_of(b->data, b->len) };
-
-	p->filesum = sums_of(sums, sizeof sums);
-}
-
-/*
  * Store b as the record called name of the process that r is reading. A record
  * that is not wanted is stored empty, or not at all if r->o->unused names it.
  * Of a Linux record, only the wanted files are stored. The function takes
@@ -107,7 +94,9 @@ reader_keep(struct reader *r, const char *name, struct buf *b)
 
 	if (o->files == NULL && o->unused == NULL && !o->nosizes)
 		return proc_setfile(p, name, b->data, b->len);
-	sum_add(p, name, b);
+	p->filesum = sums_of((uint64_t[]){ p->filesum,
+	    sums_of(name, strlen(name)), sums_of(b->data, b->len) },
+	    3 * sizeof p->filesum);
 	if (strcmp(name, "proc") != 0 && !is_wanted(o, name)) {
 		buf_free(b);
 		return o->unused != NULL && is_among(o->unused, name) ? 0 :

@@ -57,17 +57,6 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 	    (first == 0 || (depth > 0 && !has_prefix(ps, first - 1, s, pre)));
 }
 
-/*
- * Return the index of the first name after name i that does not begin with
- * prefix. prefix has n bytes, and name i must begin with them.
- */
-static size_t
-range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
-{
-	return i + BISECT_WHILE(k, ps->n - i,
-	    has_prefix(ps, i + k, prefix, n));
-}
-
 static void
 entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 {
@@ -80,7 +69,8 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 	slash = memchr(e->name, '/', n - pre);
 	e->dir = slash != NULL;
 	e->len = e->dir ? (size_t)(slash - e->name) : n - pre;
-	e->next = e->dir ? range_end(ps, i, s, pre + e->len + 1) : i + 1;
+	e->next = !e->dir ? i + 1 : i + BISECT_WHILE(k, ps->n - i,
+	    has_prefix(ps, i + k, s, pre + e->len + 1));
 }
 
 /*

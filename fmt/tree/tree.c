@@ -89,9 +89,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 
 	if (t->n == PROC_MAX)
 		return errstr_set("more than %d processes", PROC_MAX);
-	if (VEC_ROOM(t->m, t->n) == -1)
-		return -1;
-	if ((m = mem_new(1, sizeof *m)) == NULL)
+	if (VEC_ROOM(t->m, t->n) == -1 ||
+	    (m = mem_new(1, sizeof *m)) == NULL)
 		return -1;
 	pthread_mutex_init(&m->lock, NULL);
 	m->tree = t;

@@ -7,6 +7,7 @@
 #include "bisect.h"
 #include "elf/elf.h"
 #include "read.h"
+#include "vec.h"
 
 #include <elf.h>
 #include <unistd.h>
@@ -115,18 +116,13 @@ list_mapped(struct corereader *r)
 	const struct vma *v;
 	size_t i, n;
 
-	r->mapped = reallocarray(NULL, r->vma.n + 1, sizeof *m);
-	if (r->mapped == NULL)
-		return errstr_set("out of memory");
-	m = r->mapped;
+	if ((m = r->mapped = mem_new(r->vma.n + 1, sizeof *m)) == NULL)
+		return -1;
 	for (i = n = 0; i < r->vma.n; i++) {
 		v = &r->vma.v[i];
-		if (*v->name != '/' || v->off != 0 ||
-		    !id_of_memory(r, v->start, &id))
-			continue;
-		m[n].name = v->name;
-		m[n].addr = v->start;
-		m[n++].src = NULL;
+		if (*v->name == '/' && v->off == 0 &&
+		    id_of_memory(r, v->start, &id))
+			m[n++] = (struct mapped){ v->name, v->start, NULL };
 	}
 	SORT(m, n, mapped_cmp);
 	for (i = 0; i < n; i++)
@@ -192,9 +188,8 @@ take_named(struct corereader *r)
 	id_of_exe(r, &mem);
 	if (!id_of_file(r, r->text, &file))
 		return errstr_set("%s: not an ELF file", path);
-	m = r->exe == NULL ? NULL : mapped_find(r, r->exe);
 	if (buildid_same(&mem, &file)) {
-		if (m != NULL)
+		if (r->exe != NULL && (m = mapped_find(r, r->exe)) != NULL)
 			m->src = r->text;
 	} else if (mem.len > 0)
 		core_warn(r, "%s is not the executable that was run: its build "
@@ -207,36 +202,27 @@ take_named(struct corereader *r)
 
 /*
  * Set r->text to the executable at its recorded path. Warn if that file cannot
- * be used. Always return 0.
+ * be used.
  */
-static int
+static void
 take_found(struct corereader *r)
 {
 	static const char name_it[] = "name it with -e";
 	struct buildid mem;
-	struct source *src;
 	struct mapped *m;
 
-	if (r->exe == NULL) {
+	id_of_exe(r, &mem);
+	if (r->exe == NULL)
 		core_warn(r, "the core does not name the executable; "
 		    "%s", name_it);
-		return 0;
-	}
-	id_of_exe(r, &mem);
-	if (mem.len == 0) {
+	else if (mem.len == 0)
 		core_warn(r, "the build ID of the executable %s is not in the "
 		    "core; %s", r->exe, name_it);
-		return 0;
-	}
-	if ((src = open_same(r, r->exe, &mem)) == NULL) {
+	else if ((r->text = open_same(r, r->exe, &mem)) == NULL)
 		core_warn(r, "the executable is not included: %s; %s",
 		    snap_errstr(), name_it);
-		return 0;
-	}
-	r->text = src;
-	if ((m = mapped_find(r, r->exe)) != NULL)
-		m->src = src;
-	return 0;
+	else if ((m = mapped_find(r, r->exe)) != NULL)
+		m->src = r->text;
 }
 
 /*
@@ -255,7 +241,9 @@ core_files(struct corereader *r)
 	if (list_mapped(r) == -1)
 		return -1;
 	find_exe(r);
-	if ((r->opts->exe != NULL ? take_named(r) : take_found(r)) == -1)
+	if (r->opts->exe == NULL)
+		take_found(r);
+	else if (take_named(r) == -1)
 		return -1;
 	first = NULL;
 	for (i = n = 0; i < r->nmapped; i++) {

@@ -3,11 +3,12 @@
  * read.
  */
 #include "read.h"
+#include "bisect.h"
 
 #include <elf.h>
 
 /* machines whose cores are recognized but cannot be read: elf.h */
-static const struct {
+static const struct other {
 	uint16_t	 machine;
 	const char	*name;
 } others[] = {
@@ -18,8 +19,6 @@ static const struct {
 	{ EM_68K, "m68k" }, { EM_ALPHA, "Alpha" },
 };
 
-#define NITEMS(v)	(sizeof(v) / sizeof *(v))
-
 /*
  * Return the machine of a core with ELF header h. Return NULL with errstr set
  * if cores of that machine cannot be read.
@@ -28,8 +27,8 @@ const struct machine *
 coremach_find(const GElf_Ehdr *h)
 {
 	const struct machine *m;
+	const struct other *o;
 	bool big, wide;
-	size_t i;
 
 	big = h->e_ident[EI_DATA] == ELFDATA2MSB;
 	wide = h->e_ident[EI_CLASS] == ELFCLASS64;
@@ -43,12 +42,10 @@ coremach_find(const GElf_Ehdr *h)
 			    big ? "big-endian" : "unsupported ELF class");
 			return NULL;
 		}
-	for (i = 0; i < NITEMS(others); i++)
-		if (h->e_machine == others[i].machine) {
-			errstr_set("cannot read a core from %s",
-			    others[i].name);
-			return NULL;
-		}
-	errstr_set("cannot read a core from machine %u", h->e_machine);
+	if ((o = SEEK_IN(others, x->machine == h->e_machine)) != NULL)
+		errstr_set("cannot read a core from %s", o->name);
+	else
+		errstr_set("cannot read a core from machine %u",
+		    h->e_machine);
 	return NULL;
 }

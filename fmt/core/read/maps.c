@@ -52,9 +52,8 @@ parse_files(struct corereader *r)
 			return errstr_set("NT_FILE: file %ju: invalid offset "
 			    "or range %jx-%jx", (uintmax_t)i,
 			    (uintmax_t)v.start, (uintmax_t)v.end);
-		if ((v.name = strdup((const char *)name)) == NULL)
-			return errstr_set("out of memory");
-		if (vmas_add(&r->files, &v) == -1)
+		if ((v.name = str_dup((const char *)name)) == NULL ||
+		    vmas_add(&r->files, &v) == -1)
 			return -1;
 	}
 	return vmas_sort(&r->files);
@@ -171,9 +170,7 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 		v.off = file->off + (l->addr - file->start);
 		name = file->name;
 	}
-	if ((v.name = str_dup(name)) == NULL)
-		return -1;
-	return vmas_add(&r->vma, &v);
+	return (v.name = str_dup(name)) == NULL ? -1 : vmas_add(&r->vma, &v);
 }
 
 /*
@@ -207,8 +204,8 @@ core_maps(struct corereader *r)
 			if (*v->name != '\0' || *special_name(r, l) == '\0')
 				continue;
 			free(v->name);
-			if ((v->name = strdup(special_name(r, l))) == NULL)
-				return errstr_set("out of memory");
+			if ((v->name = str_dup(special_name(r, l))) == NULL)
+				return -1;
 			continue;
 		}
 		names += file == NULL ? 0 : strlen(file->name);

@@ -6,18 +6,9 @@
 #include "vec.h"
 
 /*
- * Build the first line of the snapshot (see man6/snap.6). Its boot time is 0,
- * because a core does not record one.
+ * Read the core. The boot time in the first line of the snapshot is 0, because
+ * a core does not record one.
  */
-static int
-set_header(struct corereader *r, int64_t mtime)
-{
-	r->snap->header = str_printf("process snapshot %jd %u@unknown %s 0 "
-	    "\"core\"", (intmax_t)mtime, r->core.uid,
-	    r->core.mach->name);
-	return r->snap->header == NULL ? -1 : 0;
-}
-
 static int
 read_core(struct corereader *r, struct input *in)
 {
@@ -25,7 +16,9 @@ read_core(struct corereader *r, struct input *in)
 	    elfcore_open(&r->core, source_fd(r->src),
 	    source_size(r->src)) == -1 ||
 	    core_maps(r) == -1 || core_files(r) == -1 ||
-	    set_header(r, in->st.st_mtime) == -1 ||
+	    (r->snap->header = str_printf("process snapshot %jd %u@unknown %s "
+	    "0 \"core\"", (intmax_t)in->st.st_mtime, r->core.uid,
+	    r->core.mach->name)) == NULL ||
 	    core_process(r) == -1 || core_memory(r) == -1 ||
 	    core_text(r) == -1 || core_tasks(r) == -1)
 		return -1;

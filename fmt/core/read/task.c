@@ -34,16 +34,13 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 			    th->set[i].type);
 		filelist_copy(rec, name, th->set[i].data, th->set[i].len);
 	}
-	snprintf(name, sizeof name, "%u\n", f->st.cursig);
-	filelist_copy(rec, "cursig", name, strlen(name));
+	filelist_text(rec, "cursig", "%u\n", f->st.cursig);
 	info[0] = (uint8_t)f->st.cursig;
 	if (th->siginfo != NULL)
 		filelist_copy(rec, "siginfo", th->siginfo, sizeof info);
 	else if (th == c->thread && f->st.cursig != 0)
 		filelist_copy(rec, "siginfo", info, sizeof info);
-	for (i = 0; i < 8; i++)
-		info[i] = (uint8_t)(f->st.blocked >> 8 * i);
-	filelist_copy(rec, "sigmask", info, 8);
+	filelist_nums(rec, "sigmask", &f->st.blocked, 1);
 }
 
 /*
@@ -76,16 +73,15 @@ static void
 core_proc(struct filelist *rec, const struct corereader *r)
 {
 	const struct elfcore *c = &r->core;
+	const char *exe = r->exe != NULL ? r->exe : r->opts->exe;
 
 	if (c->psinfo != NULL)
 		core_cmdline(rec, c);
 	if (c->auxv.data != NULL)
 		filelist_copy(rec, "auxv", c->auxv.data, c->auxv.len);
 	record_maps(rec, &r->vma);
-	if (r->exe != NULL)
-		filelist_copy(rec, "exe", r->exe, strlen(r->exe));
-	else if (r->opts->exe != NULL)
-		filelist_copy(rec, "exe", r->opts->exe, strlen(r->opts->exe));
+	if (exe != NULL)
+		filelist_copy(rec, "exe", exe, strlen(exe));
 }
 
 /*
