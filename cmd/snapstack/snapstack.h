@@ -125,7 +125,6 @@ struct registers {
 	uint16_t	 machine; /* value of e_machine; see elf(5) */
 	unsigned int	 word;	/* size of an address in bytes */
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
-	unsigned int	 fpnum;	/* DWARF number of the frame pointer */
 	int64_t		 call;	/* number of the current system call, or -1 */
 	uint64_t	 arg[6]; /* arguments of the system call */
 };

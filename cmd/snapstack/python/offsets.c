@@ -3,6 +3,7 @@
  * its headers (Include/internal/pycore_*.h), and from 3.13 on from the process
  * itself (struct _Py_DebugOffsets of pycore_runtime.h).
  */
+#include "bisect.h"
 #include "num.h"
 #include "python.h"
 
@@ -90,12 +91,11 @@ bool
 pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,
     unsigned int version)
 {
-	size_t i;
+	const struct pyoffsets *k;
 
-	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (known[i].version == version >> 16) {
-			*o = known[i];
-			return true;
-		}
-	return offsets_read(o, t, runtime);
+	k = SEEK_IN(known, x->version == version >> 16);
+	if (k == NULL)
+		return offsets_read(o, t, runtime);
+	*o = *k;
+	return true;
 }

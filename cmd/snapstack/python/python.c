@@ -3,6 +3,7 @@
  * 3.13, and the holder of the global interpreter lock.
  */
 #include "python.h"
+#include "bisect.h"
 
 enum {
 	INTERPRETERS = 256,	/* maximum number of interpreters */
@@ -245,22 +246,6 @@ frames_insert(struct pool *p, struct stack *st, const struct stack *src)
 }
 
 /*
- * Return true if st already has the Python frames of the interpreter's call at
- * address call on the stack. If call is 0, return true if st has any Python
- * frames.
- */
-static bool
-call_known(const struct stack *st, uint64_t call)
-{
-	size_t i;
-
-	for (i = 0; i < st->npython && call != 0; i++)
-		if (st->python[i].call == call)
-			return true;
-	return i < st->npython;
-}
-
-/*
  * Add the frames of a Python thread state to the thread that it belongs to. The
  * state is at address addr, in interpreter interp. Return false if it cannot be
  * read.
@@ -281,7 +266,9 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 	if (o->cframe_frame != UINT64_MAX && !target_word(t,
 	    frame + o->cframe_frame, 8, &frame))
 		frame = 0;
-	if ((st = stack_of(u, call, tid)) == NULL || call_known(st, call))
+	/* st may have the frames of this call already; 0: any call */
+	if ((st = stack_of(u, call, tid)) == NULL || SEEK(st->python,
+	    st->npython, call == 0 || x->call == call) != NULL)
 		return true;
 	if (interp->locked && interp->last == addr)
 		st->gil = GIL_HELD;

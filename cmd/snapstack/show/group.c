@@ -3,12 +3,6 @@
  */
 #include "snapstack/snapstack.h"
 
-static int
-text_cmp(const char *a, const char *b)
-{
-	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
-}
-
 /*
  * Compare two stacks by the output printed for them.
  */
@@ -35,7 +29,8 @@ stack_cmp(const struct stack *a, const struct stack *b)
 		if (a->python[i].line != b->python[i].line)
 			return a->python[i].line < b->python[i].line ? -1 : 1;
 	}
-	if ((c = text_cmp(a->why, b->why)) != 0)
+	if ((c = strcmp(a->why == NULL ? "" : a->why, b->why == NULL ? "" :
+	    b->why)) != 0)
 		return c;
 	return a->regs.n > 0 ? 0 : strcmp(a->state, b->state);
 }

@@ -4,12 +4,6 @@
 #include "snapstack/snapstack.h"
 
 static void
-put_address(const char *key, uint64_t v)
-{
-	json_address(key, v, false);
-}
-
-static void
 put_python(const struct pyframe *f, size_t n)
 {
 	size_t i, k;
@@ -42,7 +36,7 @@ put_location(void *arg, const struct location *pl)
 	const struct frame *f = arg;
 
 	json_open(NULL, '{');
-	put_address("address", f->pc);
+	json_address("address", f->pc, false);
 	json_text("function", pl->function);
 	if (pl->function != NULL && !pl->inlined)
 		json_number("offset", pl->offset);
@@ -72,7 +66,7 @@ put_signal(const struct stack *st)
 		fatal_name(st, name, sizeof name);
 	json_text("signal", st->signal != 0 ? name : NULL);
 	if (st->signal != 0 && st->faulted)
-		put_address("fault", st->fault);
+		json_address("fault", st->fault, false);
 }
 
 /*

@@ -2,6 +2,7 @@
  * Print stacks as text: a paragraph for each, with the threads that have it.
  */
 #include "snapstack/snapstack.h"
+#include "bisect.h"
 #include "vec.h"
 
 enum { WIDTH = 78 };		/* width of a line, in columns */
@@ -23,13 +24,9 @@ static struct {			/* modules whose build IDs were printed */
 static bool
 id_printed(const char *module)
 {
-	size_t i;
-
-	for (i = 0; i < printed_ids.n; i++)
-		if (strcmp(printed_ids.v[i], module) == 0)
-			return true;
-	if (VEC_ROOM(printed_ids.v, printed_ids.n) == 0)
-		printed_ids.v[printed_ids.n++] = module;
+	if (SEEK(printed_ids.v, printed_ids.n, strcmp(*x, module) == 0) != NULL)
+		return true;
+	(void)VEC_ADD(printed_ids.v, printed_ids.n, module);
 	return false;
 }
 
@@ -286,9 +283,7 @@ print_process(struct unwinder *u, bool all)
 		text_put(u->target->exe);
 	}
 	printf(", %zu thread%s\n", u->nthreads, u->nthreads == 1 ? "" : "s");
-	for (i = 0; i < u->n && !u->stack[i].collects;)
-		i++;
-	if (i < u->n)
+	if (SEEK(u->stack, u->n, x->collects) != NULL)
 		printf("  Python collects garbage\n");
 	for (i = 0, any = false; i < u->n; i++)
 		if (u->stack[i].same == i) {

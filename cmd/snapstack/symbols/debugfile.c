@@ -70,27 +70,11 @@ path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 }
 
 /*
- * Return the path of a file in dir. Its name is the last component of name,
- * followed by suffix. The caller frees the path. Return NULL on failure.
- */
-static char *
-path_named(const char *dir, const char *name, const char *suffix)
-{
-	const char *base = path_base(name);
-	char *path;
-
-	if (*base == '\0' || asprintf(&path, "%s/%s%s", dir, base,
-	    suffix) == -1)
-		return NULL;
-	return path;
-}
-
-/*
  * Open the file whose build ID is the len bytes at id. If debug is true, open
- * its debugging information instead. name and link are file names to try as
- * well, or NULL. Set *found to the path of the file, or to "debuginfod" if a
- * server sent the file; the caller frees *found. Return a descriptor, or -1 if
- * there is no such file.
+ * its debugging information instead. The last components of the paths name and
+ * link, which may be NULL, are file names to try as well. Set *found to the
+ * path of the file, or to "debuginfod" if a server sent it; the caller frees
+ * *found. Return a descriptor, or -1 if there is no such file.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,
@@ -98,7 +82,7 @@ debugfile_open(const void *id, size_t len, bool debug, const char *name,
 {
 	const char *const file[] = { link, name };
 	const char *const suffix[] = { ".debug", "" };
-	const char *dir;
+	const char *dir, *base;
 	char *path;
 	size_t i, k;
 	int fd;
@@ -114,8 +98,9 @@ debugfile_open(const void *id, size_t len, bool debug, const char *name,
 		for (k = 0; k < 4; k++) {
 			if (file[k / 2] == NULL || (!debug && k % 2 == 0))
 				continue;
-			path = path_named(dir, file[k / 2], suffix[k % 2]);
-			if (path != NULL &&
+			base = path_base(file[k / 2]);
+			if (*base != '\0' && (path = str_printf("%s/%s%s", dir,
+			    base, suffix[k % 2])) != NULL &&
 			    (fd = open_same(path, id, len, found)) != -1)
 				return fd;
 		}

@@ -3,6 +3,8 @@
  * however many processes map it.
  */
 #include "snapstack/snapstack.h"
+#include "bisect.h"
+#include "model.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -46,18 +48,6 @@ elfimage_tidy(void)
 {
 	if (nbytes > max_bytes / 4)
 		elfimage_forget();
-}
-
-static uint64_t
-image_size(struct image *im)
-{
-	struct piece *p;
-	uint64_t size;
-
-	size = 0;
-	for (p = image_first(im); p != NULL; p = piece_next(p))
-		size = p->last + 1;
-	return size;
 }
 
 /*
@@ -107,20 +97,6 @@ bytes_new(const struct image *im, uint64_t size)
 	return b;
 }
 
-static const struct elfbytes *
-bytes_get(struct image *im)
-{
-	struct elfbytes *b;
-	size_t i;
-
-	for (i = 0; i < nall; i++)
-		if (all[i].im == im)
-			return &all[i];
-	if ((b = bytes_new(im, image_size(im))) != NULL)
-		image_copy(im, b->data);
-	return b;
-}
-
 /*
  * Return b as an ELF file. b may be NULL. Return NULL if b is not an ELF file.
  */
@@ -144,7 +120,13 @@ bytes_elf(const struct elfbytes *b)
 Elf *
 elfimage_open(struct image *im)
 {
-	return bytes_elf(bytes_get(im));
+	const struct piece *last = image_last(im);
+	struct elfbytes *b = SEEK(all, nall, x->im == im);
+
+	if (b == NULL && last != NULL &&
+	    (b = bytes_new(im, last->last + 1)) != NULL)
+		image_copy(im, b->data);
+	return bytes_elf(b);
 }
 
 /*

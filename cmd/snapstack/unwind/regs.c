@@ -3,6 +3,7 @@
  * (struct user_regs_struct of asm/ptrace.h and of sys/user.h), and number them
  * as DWARF does: the processor supplements of the System V ABI.
  */
+#include "bisect.h"
 #include "num.h"
 #include "snapstack/snapstack.h"
 
@@ -19,7 +20,6 @@ struct layout {
 	unsigned int	 pc;	/* index of the program counter, in words */
 	unsigned int	 sp;
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
-	unsigned int	 fpnum;
 	int		 call;	/* index of the system call number, in words;
 				   -1: the layout has none */
 	uint8_t		 arg[6];
@@ -28,33 +28,17 @@ struct layout {
 static const struct layout layouts[] = {
 	{ EM_X86_64, "amd64", 8, 216, 17,
 	    { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 },
-	    16, 19, 7, 6, 15, { 14, 13, 12, 7, 9, 8 } },
+	    16, 19, 7, 15, { 14, 13, 12, 7, 9, 8 } },
 	{ EM_386, "386", 4, 68, 9, { 6, 1, 2, 0, 15, 5, 3, 4, 12 },
-	    12, 15, 4, 5, 11, { 0, 1, 2, 3, 4, 5 } },
+	    12, 15, 4, 11, { 0, 1, 2, 3, 4, 5 } },
 	{ EM_AARCH64, "arm64", 8, 272, 32,
 	    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
 	    18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
-	    32, 31, 31, 29, -1, { 0 } },
+	    32, 31, 31, -1, { 0 } },
 	{ EM_ARM, "arm", 4, 72, 16,
 	    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
-	    15, 13, 13, 11, -1, { 0 } },
+	    15, 13, 13, -1, { 0 } },
 };
-
-static const struct layout *
-layout_find(const char *cputype, size_t len)
-{
-	const struct layout *l;
-	size_t i;
-
-	for (i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-		l = &layouts[i];
-		if (l->bytes == len && (strcmp(cputype, l->cputype) == 0 ||
-		    (l->word == 4 && strcmp(cputype,
-		    (l - 1)->cputype) == 0)))
-			return l;
-	}
-	return NULL;
-}
 
 /*
  * Read the registers of a thread into r. cputype is Plan 9's name of the
@@ -70,8 +54,13 @@ registers_get(struct registers *r, struct proc *thread, const char *cputype)
 
 	memset(r, 0, sizeof *r);
 	r->call = -1;
-	if (!linuxrec_find(proc_record(thread), "regset/prstatus", &f) ||
-	    (l = layout_find(cputype, f.len)) == NULL)
+	if (!linuxrec_find(proc_record(thread), "regset/prstatus", &f))
+		return false;
+	/* a 64-bit machine, the row before, also runs 32-bit programs */
+	l = SEEK_IN(layouts, x->bytes == f.len &&
+	    (strcmp(cputype, x->cputype) == 0 || (x->word == 4 &&
+	    strcmp(cputype, x[-1].cputype) == 0)));
+	if (l == NULL)
 		return false;
 	for (i = 0; i < l->n; i++)
 		r->v[i] = num_get(f.data + l->at[i] * l->word, l->word);
@@ -81,7 +70,6 @@ registers_get(struct registers *r, struct proc *thread, const char *cputype)
 	r->machine = l->machine;
 	r->word = l->word;
 	r->spnum = l->spnum;
-	r->fpnum = l->fpnum;
 	if (l->call == -1)
 		return true;
 	r->call = (int64_t)num_get(f.data + (size_t)l->call * l->word,

@@ -122,10 +122,8 @@ attach(struct unwinder *u)
 void
 unwinder_close(struct unwinder *u)
 {
-	if (u->dwfl != NULL)
-		dwfl_end(u->dwfl);
-	if (u->head != NULL)
-		elf_end(u->head);
+	dwfl_end(u->dwfl);
+	elf_end(u->head);
 }
 
 static struct frame *
@@ -221,17 +219,6 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 }
 
 /*
- * Return the stack pointer of the last frame or, if it is unknown, that of the
- * thread.
- */
-static uint64_t
-last_sp(const struct unwinder *u, const struct stack *st)
-{
-	return st->n > 0 && st->frame[st->n - 1].sp != 0 ?
-	    st->frame[st->n - 1].sp : u->now.sp;
-}
-
-/*
  * If the last frame of st is in the code that signal handlers return to, add
  * the frame that the signal interrupted, set u->now to the registers of that
  * frame, and return true. Otherwise return false.
@@ -316,7 +303,8 @@ stack_unwind(struct unwinder *u, struct stack *st)
 			why = "it jumped to an invalid address";
 		} else if (why == NULL)
 			break;
-		sp = last_sp(u, st);
+		sp = st->n > 0 && st->frame[st->n - 1].sp != 0 ?
+		    st->frame[st->n - 1].sp : u->now.sp;
 		if (!guess_add(u, st, &sp))
 			break;
 	}

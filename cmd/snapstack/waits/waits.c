@@ -165,17 +165,16 @@ put_futex(struct call *c)
 	if (op == LOCK_PI || op == LOCK_PI2 || ((op == WAIT ||
 	    op == WAIT_BITSET) && (word & waiters) != 0 &&
 	    (uint32_t)c->arg[2] == word &&
-	    thread_find(c->u, c->u->inner, word & TID) != NULL)) {
-		buf_puts(c->b, ", a mutex of ");
-		put_thread(c, word & TID);
-	} else if ((op == WAIT || op == WAIT_BITSET) &&
-	    !put_join(c, c->arg[0], word) && word == CONTENDED &&
-	    (uint32_t)c->arg[2] == CONTENDED &&
-	    target_word(t, c->arg[0] + 8, 4, &owner) &&
-	    thread_find(c->u, c->u->inner, owner) != NULL) {
-		buf_puts(c->b, ", a mutex of ");
-		put_thread(c, owner);
-	}
+	    thread_find(c->u, c->u->inner, word & TID) != NULL))
+		owner = word & TID;
+	else if ((op != WAIT && op != WAIT_BITSET) ||
+	    put_join(c, c->arg[0], word) || word != CONTENDED ||
+	    (uint32_t)c->arg[2] != CONTENDED ||
+	    !target_word(t, c->arg[0] + 8, 4, &owner) ||
+	    thread_find(c->u, c->u->inner, owner) == NULL)
+		return;
+	buf_puts(c->b, ", a mutex of ");
+	put_thread(c, owner);
 }
 
 /*
