@@ -2,6 +2,7 @@
  * Classify mappings by their use, and estimate how much memory they occupy.
  */
 #include "common.h"
+#include "bisect.h"
 
 /*
  * Return the name of class c.
@@ -28,7 +29,7 @@ class_word(enum class c)
 enum class
 class_of(const struct vma *v)
 {
-	static const struct {
+	static const struct begin {
 		const char	*begin;
 		enum class	 class;
 	} names[] = { { "[heap]", CLASS_HEAP }, { "[stack", CLASS_STACK },
@@ -37,12 +38,11 @@ class_of(const struct vma *v)
 	    { "[uprobes]", CLASS_KERNEL }, { "/dev/zero", CLASS_SHARED },
 	    { "/memfd:", CLASS_SHARED }, { "/SYSV", CLASS_SHARED },
 	    { "/dev/shm/", CLASS_SHARED } };
-	size_t i;
+	const struct begin *b = SEEK_IN(names,
+	    strncmp(v->name, x->begin, strlen(x->begin)) == 0);
 
-	for (i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(v->name, names[i].begin,
-		    strlen(names[i].begin)) == 0)
-			return names[i].class;
+	if (b != NULL)
+		return b->class;
 	/* mappings of cores have no inode number */
 	return v->ino != 0 || *v->name == '/' ? CLASS_FILE : CLASS_ANONYMOUS;
 }

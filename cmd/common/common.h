@@ -194,8 +194,6 @@ bool		 sources_now(const struct sources *s);
  */
 typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
 
-int		 sources_one(const struct sources *s, const char *word,
-		    sources_fn fn, void *arg);
 bool		 sources_each(const struct sources *s, sources_fn fn,
 		    void *arg);
 int		 sources_add(const struct sources *s, struct live *l);
@@ -284,7 +282,6 @@ void		 table_print(struct table *t);
 /* text.c */
 const char	*path_base(const char *path);
 int		 terminal_width(void);
-void		 text_locale(void);
 void		 text_put(const char *s);
 int		 text_width(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);

@@ -34,7 +34,7 @@ relay_found(void *arg, pid_t pid)
  * word selects the processes with that name. If s has a user (-u), a name
  * selects only processes of that user. Return 0, or -1 with errstr set.
  */
-int
+static int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
     void *arg)
 {

@@ -247,16 +247,6 @@ program_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Set the character encoding of the C library to UTF-8, which text_sanitize()
- * requires, regardless of the user's locale.
- */
-void
-text_locale(void)
-{
-	(void)setlocale(LC_CTYPE, "C.UTF-8");
-}
-
-/*
  * Confine this program to the resources in c before it reads untrusted input.
  * First raise the limit on open files, because reading CRIU images keeps a file
  * open for each process. If verbose is true, print which kernel features for
@@ -267,8 +257,9 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	/* read files of locale and time zone before confine() hides them */
-	text_locale();
+	/* read files of locale and time zone before confine() hides them;
+	   text_sanitize() requires UTF-8, whatever the user's locale is */
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
 	tzset();
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());

@@ -170,21 +170,11 @@ stall_print(uint64_t now)
 	shown.until = now + STEP;
 }
 
-static void
-state_print(void)
-{
-	char text[160], line[200];
-
-	line_clear();
-	put_state(shown.p, text, sizeof text);
-	snprintf(line, sizeof line, "%s\n", text);
-	(void)put_line(line);
-}
-
 static void *
 progress_work(void *arg)
 {
 	const struct timespec step = { .tv_nsec = STEP * 1000000 };
+	char text[160], line[200];
 	uint64_t start, now;
 	sigset_t usr1;
 	int sig;
@@ -199,8 +189,12 @@ progress_work(void *arg)
 			break;
 		now = now_ms();
 		pthread_mutex_lock(&shown.lock);
-		if (sig == SIGUSR1)
-			state_print();
+		if (sig == SIGUSR1) {
+			line_clear();
+			put_state(shown.p, text, sizeof text);
+			snprintf(line, sizeof line, "%s\n", text);
+			(void)put_line(line);
+		}
 		stall_print(now);
 		line_draw(start, now);
 		pthread_mutex_unlock(&shown.lock);

@@ -2,6 +2,7 @@
  * pagestat: count how much memory processes use and share, page by page.
  */
 #include "pagestat.h"
+#include "bisect.h"
 
 #include <err.h>
 #include <time.h>
@@ -81,13 +82,12 @@ complain_process(struct command *c, const struct process *p)
 static void
 add_number(struct processes *p, uint64_t pid, bool named)
 {
-	size_t i;
+	struct process *same;
 
-	for (i = 0; i < p->n; i++)
-		if (p->v[i].pid == pid) {
-			p->v[i].named &= named;
-			return;
-		}
+	if ((same = SEEK(p->v, p->n, x->pid == pid)) != NULL) {
+		same->named &= named;
+		return;
+	}
 	MUST_ROOM(p->v, p->n);
 	p->v[p->n++] = (struct process){ pid, named };
 }

@@ -2,6 +2,7 @@
  * procmap: show the address spaces of processes, live or in a snapshot.
  */
 #include "procmap.h"
+#include "bisect.h"
 
 #include <err.h>
 #include <unistd.h>
@@ -94,19 +95,6 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Confine the program to reading the snapshots and writing the picture.
- */
-static void
-confine_snaps(const struct command *c)
-{
-	struct confined need = { .in = c->sources.file.v, .nin = c->nsnap,
-	    .out = c->opts.picture };
-
-	program_signals();
-	program_confine(&need, c->opts.verbose);
-}
-
-/*
  * Open the snapshots. Read their pages only if two are compared. Report missing
  * pages only if a picture is drawn.
  */
@@ -143,12 +131,9 @@ static int
 pid_found(void *arg, pid_t pid, bool found)
 {
 	struct command *c = arg;
-	size_t i;
 
-	for (i = 0; found && i < c->npid; i++)
-		if (c->pid[i] == (uint64_t)pid)
-			return 0;
-	pid_add(c, (uint64_t)pid);
+	if (!found || SEEK(c->pid, c->npid, *x == (uint64_t)pid) == NULL)
+		pid_add(c, (uint64_t)pid);
 	return 0;
 }
 
@@ -375,8 +360,12 @@ main(int argc, char *argv[])
 	    (c->opts.styles & STYLE_LINES) == 0 :
 	    c->opts.styles == 0 && c->opts.picture == NULL))
 		c->opts.styles |= STYLE_ALL;
-	if (c->nsnap > 0)
-		confine_snaps(c);
+	if (c->nsnap > 0) {
+		program_signals();
+		program_confine(&(struct confined){ .in = c->sources.file.v,
+		    .nin = c->nsnap, .out = c->opts.picture },
+		    c->opts.verbose);
+	}
 	open_snaps(c);
 	choose(c);
 	for (i = 0; i < c->npid; i++)

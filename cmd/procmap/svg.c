@@ -69,30 +69,19 @@ svg_begin(struct buf *b, const char *class, int x, int y)
 }
 
 /*
- * Return the length in bytes of the character at s, or 0 if XML does not allow
- * this character.
- */
-static size_t
-xml_char(const char *s)
-{
-	uint32_t c;
-	size_t n;
-
-	n = text_utf8(s, &c);
-	return text_iscontrol(c) || c == 0xfffe || c == 0xffff ? 0 : n;
-}
-
-/*
  * Append text s to b. Replace characters that XML does not allow with question
  * marks.
  */
 void
 svg_text(struct buf *b, const char *s)
 {
+	uint32_t c;
 	size_t n;
 
 	for (; *s != '\0'; s += n == 0 ? 1 : n) {
-		n = xml_char(s);
+		n = text_utf8(s, &c);
+		if (text_iscontrol(c) || c == 0xfffe || c == 0xffff)
+			n = 0;
 		if (*s == '&')
 			buf_puts(b, "&amp;");
 		else if (*s == '<')

@@ -135,7 +135,6 @@ int		 say_totals(const struct snap *s, struct output *out);
 
 /* move.c: kill processes once their snapshot is safely stored */
 int		 move_look(const struct move *m, struct live *l);
-int		 move_ready(const struct move *m, const struct output *out);
 int		 move_check(const struct move *m, struct live *l,
 		    struct snap *s, const struct output *out,
 		    void (*warn)(void *, const char *));

@@ -10,17 +10,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-/*
- * Check whether output out can be used for m, before the processes are stopped.
- * If m kills the processes, we must be able to find out when the reader of out
- * has received the whole snapshot. Return 0, or -1 with errstr set.
- */
-int
-move_ready(const struct move *m, const struct output *out)
-{
-	return m->kill ? output_candrain(out) : 0;
-}
-
 static const char uring[] = "anon_inode:[io_uring]";
 
 /*

@@ -43,20 +43,6 @@ user_put(struct buf *b, const char *key, uid_t uid)
 	line_put(b, key, pw == NULL ? num : pw->pw_name, MAX_TAKEN);
 }
 
-/*
- * Append the login name to b, unless it is unknown or is that of the user we
- * run as. The login name belongs to our loginuid (proc(5)), which su(1) and
- * sudo(8) do not change.
- */
-static void
-login_put(struct buf *b)
-{
-	const uid_t uid = (uid_t)proc_setting("/proc/self/loginuid", -1);
-
-	if (uid != UINT32_MAX && uid != getuid())
-		user_put(b, "login", uid);
-}
-
 static void
 command_put(struct buf *b, char *const argv[])
 {
@@ -106,13 +92,16 @@ note_check(const char *text)
 void
 note_make(struct buf *b, char *const argv[], const char *text)
 {
+	/* su(1) and sudo(8) do not change the loginuid (proc(5)) */
+	const uid_t login = (uid_t)proc_setting("/proc/self/loginuid", -1);
 	struct timespec now;
 	struct utsname u;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	buf_printf(b, "time %lld\n", (long long)now.tv_sec);
 	user_put(b, "user", getuid());
-	login_put(b);
+	if (login != UINT32_MAX && login != getuid())
+		user_put(b, "login", login);
 	if (uname(&u) == 0) {
 		line_put(b, "host", u.nodename, MAX_TAKEN);
 		line_put(b, "kernel", u.release, MAX_TAKEN);

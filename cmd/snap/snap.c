@@ -213,8 +213,10 @@ snap_once(struct taking *k, bool clone)
 			    &progress);
 		if (k->out != NULL && k->far != NULL)
 			output_frames(k->out);
-		if (k->out == NULL ||
-		    move_ready(&k->job->move, k->out) == -1)
+		/* processes are killed only when the reader of a pipe has
+		   received the whole snapshot */
+		if (k->out == NULL || (k->job->move.kill &&
+		    output_candrain(k->out) == -1))
 			return -1;
 		o.out = output_fd(k->out);
 		/* a core from the kernel can be read only once */
@@ -268,18 +270,6 @@ snap_all(struct taking *k)
 	output_abort(k->out);
 	*k = (struct taking){ .job = k->job };
 	return snap_once(k, false);
-}
-
-/*
- * Ignore the signals of job control that stop processes: if one stopped us, the
- * captured processes would stay stopped.
- */
-static void
-ignore_stops(void)
-{
-	signal(SIGTSTP, SIG_IGN);
-	signal(SIGTTIN, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN);
 }
 
 /*
@@ -386,7 +376,11 @@ main(int argc, char *argv[])
 	note_make(&j->taken, argv, j->note);
 	if (buf_check(&j->taken) == -1)
 		errx(1, "%s", snap_errstr());
-	ignore_stops();
+	/* if job control stopped us, the captured processes would stay
+	   stopped */
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
 	program_files();	/* each mapped file needs a descriptor, so raise
 				   the limit on open files */
 	/* the progress would take SIGUSR1 from a series that waits for it */

@@ -294,20 +294,6 @@ events_await(void)
 }
 
 /*
- * Return true if each condition is a log that has ended.
- */
-static bool
-logs_over(void)
-{
-	size_t i;
-
-	for (i = 0; i < nconditions; i++)
-		if (conditions[i].log == NULL || !log_isover(conditions[i].log))
-			return false;
-	return true;
-}
-
-/*
  * Wait until one of the conditions is true. The limits are for the live
  * processes of s; absent ones are ignored if s says so. Return 1 if a condition
  * is true. Return 0 with errstr set if no process is left, or -1 with errstr
@@ -327,7 +313,8 @@ when_wait(const struct sources *s)
 			next = now_ms() + SAMPLE_MS;
 		}
 		if (rc == 0 && left && (rc = events_await()) == 0 &&
-		    logs_over())
+		    SEEK(conditions, nconditions, x->log == NULL ||
+		    !log_isover(x->log)) == NULL)
 			rc = errstr_set("the log has ended, and no condition "
 			    "of --when became true");
 	} while (rc == 0 && left);

@@ -2,6 +2,7 @@
  * Find crashes by process ID, name, program or time.
  */
 #include "crash.h"
+#include "bisect.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -162,11 +163,11 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 static long
 time_amount(const char *s)
 {
-	static const struct { const char *unit; long seconds; } units[] = {
+	static const struct unit { const char *name; long seconds; } units[] = {
 		{ "s", 1 }, { "min", 60 }, { "m", 60 }, { "h", 3600 },
 		{ "d", 86400 }, { "w", 7 * 86400 }
 	};
-	size_t i;
+	const struct unit *u;
 	char *end;
 	long n;
 
@@ -174,10 +175,8 @@ time_amount(const char *s)
 	n = strtol(s, &end, 10);
 	if (end == s || n < 0 || errno != 0 || n > INT_MAX)
 		return -1;
-	for (i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(end, units[i].unit) == 0)
-			return n * units[i].seconds;
-	return -1;
+	u = SEEK_IN(units, strcmp(end, x->name) == 0);
+	return u == NULL ? -1 : n * u->seconds;
 }
 
 /*

@@ -194,13 +194,11 @@ struct share {			/* disk space used by one user */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 {
-	size_t i;
+	struct share *s;
 
-	for (i = 0; i < *n && v[i].uid != uid;)
-		i++;
-	if (i == *n)
-		v[(*n)++] = (struct share){ uid, 0, none };
-	return &v[i];
+	if ((s = SEEK(v, *n, x->uid == uid)) == NULL)
+		*(s = &v[(*n)++]) = (struct share){ uid, 0, none };
+	return s;
 }
 
 /*

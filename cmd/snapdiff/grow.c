@@ -2,6 +2,7 @@
  * Find measures of a process that grow at each moment from the one before.
  */
 #include "snapdiff.h"
+#include "bisect.h"
 
 static bool
 value_grows(const uint64_t *v, size_t n)
@@ -12,16 +13,6 @@ value_grows(const uint64_t *v, size_t n)
 		if (v[i] <= v[i - 1])
 			return false;
 	return n > 1;
-}
-
-static bool
-is_known(const struct measure *what, const struct measures *l, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n && measure_isknown(&l[i], what);)
-		i++;
-	return i == n;
 }
 
 /*
@@ -38,7 +29,8 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 	bool grew;
 
 	for (i = 0; i < last->n; i++) {
-		if (!is_known(&last->v[i], l, g->moments))
+		if (SEEK(l, g->moments, !measure_isknown(x, &last->v[i])) !=
+		    NULL)
 			continue;
 		v = must(calloc(g->moments, sizeof *v));
 		for (k = 0; k < g->moments; k++)

@@ -151,14 +151,11 @@ walk_other(struct walk *w, const struct arena *a)
 	const uint64_t rest = HEAP_BINS * 16 + 16 + 40;
 	uint64_t at, start, bad, heap = a->top & mask, first = a->addr & mask;
 	const struct vma *v;
-	size_t i;
 
 	for (; heap != 0; heap = at) {
-		if (w->seen.n == MAX_HEAP)
+		if (w->seen.n == MAX_HEAP || SEEK(w->seen.v, w->seen.n,
+		    *x == heap) != NULL)
 			return heap;
-		for (i = 0; i < w->seen.n; i++)
-			if (w->seen.v[i] == heap)
-				return heap;
 		address_add(&w->seen, heap);
 		start = heap == first ? a->bins + rest :
 		    heap + (a->addr - first);

@@ -11,9 +11,8 @@
 static int
 side_order(const struct side *a, const struct side *b)
 {
-	if (a->id.part != b->id.part)
-		return a->id.part < b->id.part ? -1 : 1;
-	return a->id.pid < b->id.pid ? -1 : a->id.pid > b->id.pid;
+	return a->id.part != b->id.part ? ORDER(a->id.part, b->id.part) :
+	    ORDER(a->id.pid, b->id.pid);
 }
 
 CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
@@ -32,11 +31,10 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
     uint64_t part)
 {
 	struct moment *m;
-	size_t i;
 
-	for (i = first; i < l->n; i++)
-		if (!parts || l->v[i].part == part)
-			return &l->v[i];
+	m = SEEK(l->v + first, l->n - first, !parts || x->part == part);
+	if (m != NULL)
+		return m;
 	MUST_ROOM(l->v, l->n);
 	m = &l->v[l->n++];
 	memset(m, 0, sizeof *m);

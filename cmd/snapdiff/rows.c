@@ -231,19 +231,6 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *old,
 }
 
 /*
- * Return how mapping w differs from old, the earlier mapping at its addresses.
- */
-static enum change_kind
-vma_how(const struct vma *old, const struct vma *w)
-{
-	if (old->start == w->start && old->end == w->end &&
-	    ((old->flags ^ w->flags) & VMA_MAPS) == 0 &&
-	    strcmp(old->name, w->name) == 0)
-		return CHANGE_SAME;
-	return CHANGE_CHANGED;
-}
-
-/*
  * Return the mapping of row r: the new mapping or, if it is gone, the old one.
  */
 const struct vma *
@@ -287,7 +274,11 @@ rows_get(struct rows *l, const struct memory *old, const struct memory *new,
 		o = vmas_next(&old->vma, r->is.start);
 		if (o != NULL && o->start < r->is.end) {
 			r->was = *o;
-			r->how = vma_how(o, &r->is);
+			r->how = o->start == r->is.start &&
+			    o->end == r->is.end &&
+			    ((o->flags ^ r->is.flags) & VMA_MAPS) == 0 &&
+			    strcmp(o->name, r->is.name) == 0 ? CHANGE_SAME :
+			    CHANGE_CHANGED;
 		}
 	}
 	for (i = 0; i < new->vma.n; i++)

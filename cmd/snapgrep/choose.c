@@ -2,6 +2,7 @@
  * Select the processes and mappings to search, and determine the size and byte
  * order of a process's pointers.
  */
+#include "bisect.h"
 #include "machine.h"
 #include "snapgrep.h"
 
@@ -66,12 +67,9 @@ static bool
 perm_is(const struct vma *v, const char *want)
 {
 	char perm[5];
-	size_t i;
 
 	vma_perms(v, perm);
-	for (i = 0; i < 4 && (want[i] == '?' || want[i] == perm[i]); i++)
-		continue;
-	return i == 4;
+	return fnmatch(want, perm, 0) == 0;
 }
 
 /*
@@ -101,15 +99,11 @@ name_is(const struct vma *v, const char *pattern)
 bool
 chosen_vma(const struct chosen *c, const struct vma *v)
 {
-	size_t i, k;
-
-	for (i = 0; i < c->name.n && !name_is(v, c->name.v[i]); i++)
-		continue;
-	for (k = 0; k < c->perm.n && !perm_is(v, c->perm.v[k]); k++)
-		continue;
-	return (i < c->name.n || c->name.n == 0) &&
-	    (k < c->perm.n || c->perm.n == 0) && v->start <= c->last &&
-	    v->end > c->first;
+	return (c->name.n == 0 ||
+	    SEEK(c->name.v, c->name.n, name_is(v, *x)) != NULL) &&
+	    (c->perm.n == 0 ||
+	    SEEK(c->perm.v, c->perm.n, perm_is(v, *x)) != NULL) &&
+	    v->start <= c->last && v->end > c->first;
 }
 
 /*

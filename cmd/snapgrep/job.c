@@ -11,6 +11,7 @@
  * the job is done again when its results are requested.
  */
 #include "snapgrep.h"
+#include "bisect.h"
 #include "worker.h"
 
 #include <pthread.h>
@@ -55,15 +56,6 @@ struct search {
 				      not be read */
 };
 
-static void
-search_lose(struct search *s)
-{
-	pthread_mutex_lock(&s->lock);
-	if (s->lost++ == 0)
-		strlcpy(s->why, snap_errstr(), sizeof s->why);
-	pthread_mutex_unlock(&s->lock);
-}
-
 /*
  * Read n kilobytes of src, from location loc, into buf. Zero those that are
  * unreadable, and count them in s.
@@ -79,7 +71,10 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 	for (r.n = 1; n > 0; n--, r.loc += src->pitch, buf += KB)
 		if (source_read(src, &r, 1, buf) != SOURCE_OK) {
 			memset(buf, 0, KB);
-			search_lose(s);
+			pthread_mutex_lock(&s->lock);
+			if (s->lost++ == 0)
+				strlcpy(s->why, snap_errstr(), sizeof s->why);
+			pthread_mutex_unlock(&s->lock);
 		}
 }
 
@@ -364,13 +359,9 @@ search_worker(struct search *s)
 void
 search_warn(const struct search *s)
 {
-	size_t i;
-
 	if (s->lost > 0)
 		program_lose(NULL, s->why);
-	for (i = 0; i < s->nw && !s->w[i].m.costly; i++)
-		continue;
-	if (i < s->nw)
+	if (SEEK(s->w, s->nw, x->m.costly) != NULL)
 		program_lose(NULL, "matching took too long in some places, "
 		    "which were skipped");
 }

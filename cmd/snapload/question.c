@@ -63,16 +63,6 @@ line_check(struct receiving *r, const char *line)
 }
 
 /*
- * Return true if criu(8) can restore memory while the processes run.
- */
-static bool
-criu_canlazy(void)
-{
-	return system("exec criu check --feature uffd-noncoop >/dev/null "
-	    "2>&1") == 0;
-}
-
-/*
  * Return 0 if criu(8) is installed, or -1 with errstr set.
  */
 static int
@@ -127,7 +117,8 @@ question_check(struct receiving *r)
 
 	if ((rc = question_read(r, &b)) == 0)
 		rc = criu_find();
-	r->canlazy = rc == 0 && criu_canlazy();
+	r->canlazy = rc == 0 && system("exec criu check --feature "
+	    "uffd-noncoop >/dev/null 2>&1") == 0;
 	if (rc == 0 && getpid() == 1)
 		rc = errstr_set("snapload is the init of a PID namespace, and "
 		    "the processes would end with it");

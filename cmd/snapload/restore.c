@@ -108,9 +108,7 @@ lazy_watch(struct receiving *r)
 	pid_t pid;
 	char c;
 
-	if (pipe2(end, O_CLOEXEC) == -1)
-		return errstr_sys("criu");
-	if ((pid = fork()) == -1)
+	if (pipe2(end, O_CLOEXEC) == -1 || (pid = fork()) == -1)
 		return errstr_sys("criu");
 	if (pid > 0) {		/* the write end stays open */
 		close(end[0]);

@@ -214,19 +214,6 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Write a snapshot of the images in job.dir. Return the exit status.
- */
-static int
-unload(void)
-{
-	const struct joining join = { .from = &from, .path = job.path,
-	    .compress = co.compress, .verbose = verbose };
-
-	sources_file(&from, job.dir);
-	return join_run(&join);
-}
-
-/*
  * Return true if the options contradict each other or do not fit the number of
  * operands.
  */
@@ -283,8 +270,12 @@ main(int argc, char *argv[])
 	co.parent = job.parent;
 	if (job_misused(argc - optind))
 		options_misuse(&cmdline);
-	if (job.reverse)
-		return unload();
+	if (job.reverse) {
+		sources_file(&from, job.dir);
+		return join_run(&(struct joining){ .from = &from,
+		    .path = job.path, .compress = co.compress,
+		    .verbose = verbose });
+	}
 	if (job.receive)
 		return receive(job.dir, make);
 	confine_images(argv[0], job.check ? NULL : job.dir, co.parent);

@@ -15,19 +15,16 @@
 static const char *
 state_word(uint8_t letter)
 {
-	static const struct {
+	static const struct state {
 		uint8_t		 letter;
 		const char	*word;
 	} states[] = { { 'R', "running" }, { 'S', "sleeping" },
 	    { 'D', "disk-sleep" }, { 'T', "stopped" }, { 't', "tracing-stop" },
 	    { 'X', "dead" }, { 'Z', "zombie" }, { 'P', "parked" },
 	    { 'I', "idle" } };
-	size_t i;
+	const struct state *s = SEEK_IN(states, x->letter == letter);
 
-	for (i = 0; i < sizeof states / sizeof *states; i++)
-		if (states[i].letter == letter)
-			return states[i].word;
-	return NULL;
+	return s == NULL ? NULL : s->word;
 }
 
 /*

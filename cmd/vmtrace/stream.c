@@ -30,11 +30,14 @@ vma_keep(struct vma *copy, const struct vma *v)
 }
 
 /*
- * End the fault of thread th, if it has one, with an unknown result.
+ * End the fault of thread th, if it has one, with an unknown result. arg is a
+ * struct stream.
  */
 static void
-fault_drop(struct stream *s, struct thread *th)
+fault_drop(void *arg, struct thread *th)
 {
+	struct stream *s = arg;
+
 	if (th->fault != NULL)
 		line_close(&s->out, th->fault, RESULT_NONE, 0);
 	th->fault = NULL;
@@ -284,12 +287,6 @@ stream_read(struct stream *s, struct tracer *t, bool all)
 	return s->out.full ? -1 : 0;
 }
 
-static void
-thread_end(void *arg, struct thread *th)
-{
-	fault_drop(arg, th);
-}
-
 /*
  * End all faults that are still open, with an unknown result, and print all
  * lines.
@@ -297,6 +294,6 @@ thread_end(void *arg, struct thread *th)
 void
 stream_end(struct stream *s)
 {
-	threads_each(&s->tasks, thread_end, s);
+	threads_each(&s->tasks, fault_drop, s);
 	lines_flush(&s->out, UINT64_MAX);
 }

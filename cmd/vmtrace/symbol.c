@@ -4,6 +4,7 @@
  * files.
  */
 #include "vmtrace.h"
+#include "bisect.h"
 
 struct symfile {
 	char		*name;	/* owned */
@@ -48,12 +49,11 @@ static const struct elfsyms *
 syms_get(const struct row *r)
 {
 	struct symfile *p;
-	size_t i;
 
-	for (i = 0; i < nfile; i++)
-		if (file[i].ino == r->ino &&
-		    strcmp(file[i].name, r->name) == 0)
-			return file[i].syms;
+	p = SEEK(file, nfile, x->ino == r->ino &&
+	    strcmp(x->name, r->name) == 0);
+	if (p != NULL)
+		return p->syms;
 	MUST_ROOM(file, nfile);
 	p = &file[nfile++];
 	p->name = must(str_dup(r->name));

@@ -129,14 +129,6 @@ thread_get(struct tasks *t, pid_t pid, pid_t tid)
 	return th;
 }
 
-static void
-process_drop(struct tasks *t, struct process *p)
-{
-	RB_REMOVE(processes, &t->process, p);
-	vmas_free(&p->map);
-	free(p);
-}
-
 /*
  * Remove thread th, which has ended, from t. Also remove its process if t has
  * no other thread of the process and the leader has ended. Until then, the
@@ -150,8 +142,11 @@ thread_drop(struct tasks *t, struct thread *th)
 	p->left |= th->tid == p->pid;
 	RB_REMOVE(threads, &t->thread, th);
 	free(th);
-	if (--p->nthread == 0 && p->left)
-		process_drop(t, p);
+	if (--p->nthread == 0 && p->left) {
+		RB_REMOVE(processes, &t->process, p);
+		vmas_free(&p->map);
+		free(p);
+	}
 }
 
 /*

@@ -122,16 +122,6 @@ trace(struct tracer *t, struct stream *s, bool *done)
 	return 0;
 }
 
-static void
-say_lacks(const struct tracer *t)
-{
-	char lacks[512];
-
-	tracer_lacks(t, lacks, sizeof lacks);
-	if (*lacks != '\0')
-		program_warn("not shown: %s", lacks);
-}
-
 /*
  * With -s, print the totals. If events were lost, print a message and set
  * *failed.
@@ -163,6 +153,7 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 	struct command c = { 0 };
 	static struct stream s;
 	struct tracer *t;
+	char lacks[512];
 	bool over = false;
 	int status;
 
@@ -178,7 +169,9 @@ run(const struct options *o, const struct targets *tg, int out, bool *failed)
 		errx(1, "%s", snap_errstr());
 	s.out.opts = o;
 	TAILQ_INIT(&s.out.held);
-	say_lacks(t);
+	tracer_lacks(t, lacks, sizeof lacks);
+	if (*lacks != '\0')
+		program_warn("not shown: %s", lacks);
 	if (c.pid == 0) {
 		if (targets_add(tg, t, &s, failed) == 0) {
 			if (!*failed)

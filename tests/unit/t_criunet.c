@@ -453,7 +453,8 @@ static const char all_lost[] =
     "process 1: 2 permanent neighbours of its net namespace: not restored\n"
     LOST("queueing discipline pfifo of link veth8 of")
     LOST("queueing discipline tbf of link 9 of")
-    SETTING("ip_unprivileged_port_start, 80")
+    LOST("setting net/core/somaxconn, 128, of")
+    SETTING("ip_default_ttl, 63") SETTING("ip_unprivileged_port_start, 80")
     SETTING("ip_local_port_range, 1 2") SETTING("ip_nonlocal_bind, 1")
     SETTING("ip_local_reserved_ports, 7") SETTING("tcp_fin_timeout, 61")
     SETTING("tcp_keepalive_time, 7201") SETTING("tcp_keepalive_intvl, 76")

@@ -217,6 +217,7 @@ test_pipes(void **state)
 	struct buf words = { 0 };
 	struct criuopts o = { .note = note_warning, .words = &words };
 	struct part m;
+	int i;
 
 	(void)state;
 	process_record(7);
@@ -252,13 +253,15 @@ test_pipes(void **state)
 	    "writer is not in the snapshot: cannot be restored (-f pipe leaves "
 	    "it out)\n");
 
-	process_record(7);
-	set("files", "3 1\n4 2\n");
-	set("file/1", "type pipe\nino 30\nflags 0\n");
-	set("file/2", "type pipe\nino 30\nflags 40001\n");
-	assert_int_equal(load_one(&o), 0);
-	set("pipe/30", "abc");
-	assert_int_equal(load_one(&o), -1);
+	for (i = 0; i < 2; i++) {
+		process_record(7);
+		set("files", "3 1\n4 2\n");
+		set("file/1", "type pipe\nino 30\nflags 0\n");
+		set("file/2", "type pipe\nino 30\nflags 40001\n");
+		if (i == 1)
+			set("pipe/30", "abc");
+		assert_int_equal(load_one(&o), -i);
+	}
 	assert_contains(warned, "process 7, descriptor 4: a pipe with unread "
 	    "packets (O_DIRECT): cannot be restored");
 }

@@ -71,6 +71,10 @@ options_map(struct criumake *m, const struct makemount *t)
 		}
 	}
 	buf_add(&b, "", 1);
+	if (buf_check(&b) == -1) {
+		buf_free(&b);
+		return NULL;
+	}
 	return pool_own(&m->pool, (char *)b.data);
 }
 
@@ -95,7 +99,9 @@ files_write(struct criumake *m, const struct makemount *t)
 	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)
 		return -1;
 	buf_add(&b, f.data, f.len);
-	rc = m->users ? tar_owners(b.data, b.len, owner_map, m) : 0;
+	rc = buf_check(&b);
+	if (rc == 0 && m->users)
+		rc = tar_owners(b.data, b.len, owner_map, m);
 	if (rc == 0)
 		rc = packed_add(&im->b, b.data, b.len);
 	buf_free(&b);
