@@ -20,11 +20,10 @@ buf_room(struct buf *b, size_t n)
 	if (b->data != NULL && n <= b->cap - b->len)
 		return b->data + b->len;
 	cap = b->cap + b->cap / 2;
-	if (cap < b->cap || cap - b->len < n) {
-		if (__builtin_add_overflow(b->len, n, &cap)) {
-			b->failed = true;
-			return NULL;
-		}
+	if ((cap < b->cap || cap - b->len < n) &&
+	    __builtin_add_overflow(b->len, n, &cap)) {
+		b->failed = true;
+		return NULL;
 	}
 	if (cap < 64)
 		cap = 64;

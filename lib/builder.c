@@ -39,9 +39,8 @@ builder_segment(struct builder *b, uint64_t addr)
 {
 	struct segment *s;
 
-	if (VEC_ROOM(b->seg, b->nseg) == -1)
-		return NULL;
-	if ((s = segment_new(addr, 1)) == NULL)
+	if (VEC_ROOM(b->seg, b->nseg) == -1 ||
+	    (s = segment_new(addr, 1)) == NULL)
 		return NULL;
 	s->len = 0;
 	b->seg[b->nseg++] = s;

@@ -48,7 +48,7 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
  * Append the rest of file fd to b. Return 0, or -1 with errno set. The caller
  * must free b, even on failure.
  */
-int
+static int
 full_read(int fd, struct buf *b)
 {
 	enum { ROOM = 16384 };

@@ -174,21 +174,6 @@ jobs_submit(struct jobs *r, bool easy)
 }
 
 /*
- * Do a job in the caller's thread. Keep the caller's error string, since the
- * caller may be about to return an error. The caller must hold the lock, as for
- * jobs_work().
- */
-static void
-jobs_help(struct jobs *r)
-{
-	char why[1024];
-
-	strlcpy(why, snap_errstr(), sizeof why);
-	jobs_work(r);
-	errstr_set("%s", why);
-}
-
-/*
  * Wait until the oldest submitted job of r is done, and return it. If wait is
  * false, return NULL if the job is not done yet. Return NULL if no job is
  * submitted.
@@ -197,15 +182,19 @@ void *
 jobs_oldest(struct jobs *r, bool wait)
 {
 	const size_t i = (size_t)(r->tail % r->njob);
+	char why[1024];
 	bool done;
 
 	if (r->tail == r->head)
 		return NULL;
 	pthread_mutex_lock(&r->lock);
 	while (!r->done[i] && wait)
-		if (r->taken < r->ready && (r->help || r->nthread == 0))
-			jobs_help(r);
-		else {
+		if (r->taken < r->ready && (r->help || r->nthread == 0)) {
+			/* the caller may be about to return an error */
+			strlcpy(why, snap_errstr(), sizeof why);
+			jobs_work(r);
+			errstr_set("%s", why);
+		} else {
 			r->waiting = true;
 			pthread_cond_wait(&r->less, &r->lock);
 			r->waiting = false;

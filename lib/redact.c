@@ -85,19 +85,18 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Replace n kilobytes of segment s, starting at kilobyte kb, with those at
- * location loc in src. All kilobytes of s must be described.
+ * Replace n kilobytes of segment s, starting at kilobyte kb, with the first
+ * ones of src. All kilobytes of s must be described.
  */
 static int
-segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
-    uint64_t loc)
+segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src)
 {
 	struct segment new = { 0 };
 	int rc;
 
 	rc = extents_copy(&new, s, 0, kb);
 	if (rc == 0)
-		rc = segment_append(&new, n, src, loc);
+		rc = segment_append(&new, n, src, 0);
 	if (rc == 0)
 		rc = extents_copy(&new, s, kb + n, s->kb);
 	return extents_take(s, &new, rc);
@@ -257,7 +256,7 @@ image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,
 		}
 		edit(arg, g->base + kb * KB, buf, (size_t)(n * KB));
 		if ((src = kept_new(s, buf)) == NULL ||
-		    segment_replace(g, kb, n, src, 0) == -1)
+		    segment_replace(g, kb, n, src) == -1)
 			return -1;
 	}
 	image_sortmissing(im);

@@ -245,9 +245,8 @@ snap_add(struct snap *s, uint64_t pid)
 {
 	struct proc *p;
 
-	if (VEC_ROOM(s->proc, s->nproc) == -1)
-		return NULL;
-	if ((p = mem_new(1, sizeof *p)) == NULL)
+	if (VEC_ROOM(s->proc, s->nproc) == -1 ||
+	    (p = mem_new(1, sizeof *p)) == NULL)
 		return NULL;
 	p->pid = pid;
 	if (RB_INSERT(proctree, &s->bypid, p) != NULL) {

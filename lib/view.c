@@ -168,9 +168,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 	for (; p != NULL && p->first <= last; p = RB_NEXT(view, NULL, p))
 		if (p->last >= first)
 			p->seg->hidden = im->overlaps = true;
-	if (view_cut(&im->view, first, last) == -1)
-		return -1;
-	return piece_add(&im->view, first, last, s);
+	return view_cut(&im->view, first, last) == -1 ? -1 :
+	    piece_add(&im->view, first, last, s);
 }
 
 /*
@@ -203,7 +202,6 @@ view_insert(struct image *im, struct segment *s)
 		if (at > last || at == 0)
 			return piece_add(&im->taken, first, end, NULL);
 	}
-	if (view_lay(im, at, last, s) == -1)
-		return -1;
-	return piece_add(&im->taken, first, end, NULL);
+	return view_lay(im, at, last, s) == -1 ? -1 :
+	    piece_add(&im->taken, first, end, NULL);
 }

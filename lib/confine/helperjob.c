@@ -116,15 +116,6 @@ job_create(const char *path)
 	return fd;
 }
 
-static int
-job_act(void)
-{
-	if (job.acted || job.c->act == NULL)
-		return -1;
-	job.acted = true;
-	return job.c->act(job.c->arg);
-}
-
 /*
  * Carry out the request that letter selects, with argument path. Set *rc to the
  * result, or to -1 with errstr set on failure. Return the descriptor that the
@@ -147,8 +138,10 @@ job_do(char letter, const char *path, int *rc)
 	case 'N':
 		fd = job_create(path);
 		break;
-	case 'A':
-		fd = job_act();
+	case 'A':	/* only once */
+		if (!job.acted && job.c->act != NULL)
+			fd = job.c->act(job.c->arg);
+		job.acted = true;
 		*rc = fd == -1;
 		return fd;
 	case 'F':

@@ -51,16 +51,6 @@ struct beneath {
 } __attribute__((packed));
 
 /*
- * Return all access rights to files that this version of Landlock supports.
- */
-static uint64_t
-rights_known(long version)
-{
-	return version >= 5 ? 0xffff : version >= 3 ? 0x7fff :
-	    version == 2 ? 0x3fff : 0x1fff;
-}
-
-/*
  * Add a rule for file fd. It grants the rights in access that are also in
  * known. If fd is a directory, the rule covers everything below it. Ignore
  * errors: if the rule was needed, opening the file fails later. A file outside
@@ -127,7 +117,9 @@ landlock_apply(const struct confined *c)
 	    CREATE_RULESET_VERSION);
 	if (version <= 0)
 		return -1;
-	set.fs = rights_known(version);
+	/* all access rights to files that this version supports */
+	set.fs = version >= 5 ? 0xffff : version >= 3 ? 0x7fff :
+	    version == 2 ? 0x3fff : 0x1fff;
 	rules = (int)syscall(SYS_landlock_create_ruleset, &set, version >= 6 ?
 	    sizeof set : version >= 4 ? offsetof(struct ruleset, scoped) :
 	    offsetof(struct ruleset, net), 0);

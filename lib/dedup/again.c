@@ -35,7 +35,7 @@ again_look(struct dedup *d, struct again *a, const struct image *im)
  * Return the number of consecutive places, starting at place, whose outcome is
  * known.
  */
-static uint64_t
+uint64_t
 again_known(const struct dedup *d, uint64_t place)
 {
 	const struct kept *k;

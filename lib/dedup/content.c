@@ -96,9 +96,8 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 	d->j.verdict[i] = VERDICT_RAW;
 	if (segment_kblen(b->seg, b->kb + i) < KB)
 		return 0;
-	if (find_same(d, b, i, &p) == -1)
-		return -1;
-	return p == PLACE_NONE ? judge_raw(d, b, i) : 0;
+	return find_same(d, b, i, &p) == -1 ? -1 :
+	    p == PLACE_NONE ? judge_raw(d, b, i) : 0;
 }
 
 /*

@@ -36,24 +36,18 @@ dedup_new(finding_fn found, void *arg)
 
 	if ((d = mem_new(1, sizeof *d)) == NULL)
 		return NULL;
+	d->found = found;
+	d->arg = arg;
 	index_init(&d->content);
 	index_init(&d->identity);
-	if (getrandom(d->secret, sizeof d->secret, 0) !=
-	    sizeof d->secret) {
-		errstr_sys("getrandom");
-		goto fail;
-	}
 	threads = (size_t)processors_count() - 1;
 	threads = threads < THREADS ? threads : THREADS;
 	n = 2 * (threads + 1) < LEAST ? LEAST : 2 * (threads + 1);
-	d->ring = jobs_new(threads, n, sizeof(struct block), block_fetch, d,
-	    true);
-	if (d->ring == NULL)
-		goto fail;
-	d->found = found;
-	d->arg = arg;
-	return d;
-fail:
+	if (getrandom(d->secret, sizeof d->secret, 0) != sizeof d->secret)
+		errstr_sys("getrandom");
+	else if ((d->ring = jobs_new(threads, n, sizeof(struct block),
+	    block_fetch, d, true)) != NULL)
+		return d;
 	dedup_free(d);
 	return NULL;
 }

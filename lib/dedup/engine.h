@@ -164,6 +164,7 @@ bool		 page_unshared(const struct dedup *d,
 		    const struct segment *seg, uint64_t kb);
 
 /* again.c */
+uint64_t	 again_known(const struct dedup *d, uint64_t place);
 uint64_t	 again_find(struct dedup *d, const struct segment *seg,
 		    const struct extent *e, uint64_t kb, uint64_t *place);
 void		 plan_again(struct block *b, uint64_t place, uint64_t n);

@@ -44,22 +44,8 @@ kept_add(struct dedup *d, uint64_t place, size_t n)
 		d->kept = k;
 		d->capkept = cap;
 	}
-	d->kept[d->nkept].place = place;
-	d->kept[d->nkept++].n = n * IDENTITY_KB;
+	d->kept[d->nkept++] = (struct kept){ place, n * IDENTITY_KB };
 	return 0;
-}
-
-/*
- * Return the number of consecutive places whose outcome is known. Start at
- * place, which must be such a place itself.
- */
-static uint64_t
-kept_run(const struct dedup *d, uint64_t place)
-{
-	const struct kept *k;
-
-	k = &d->kept[BISECT(d->kept, d->nkept, place, place) - 1];
-	return k->place + k->n - place;
 }
 
 /*
@@ -78,8 +64,8 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
 	/* a place without a known outcome may not have been written */
-	if (rest > kept_run(d, place))
-		rest = kept_run(d, place);
+	if (rest > again_known(d, place))
+		rest = again_known(d, place);
 	if (n > rest / IDENTITY_KB)
 		n = (size_t)(rest / IDENTITY_KB);
 	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)
@@ -215,13 +201,9 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 	if (w != NULL && w->src == src && w->kb + w->run.n == b->n &&
 	    w->run.loc + w->run.n * src->pitch == loc)
 		w->run.n += n;
-	else {
-		w = &b->want[b->nwant++];
-		w->src = src;
-		w->run.loc = loc;
-		w->run.n = n;
-		w->kb = b->n;
-	}
+	else
+		b->want[b->nwant++] = (struct want){ .src = src,
+		    .run = { .loc = loc, .n = n }, .kb = b->n };
 	b->n += n;
 }
 

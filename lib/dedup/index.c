@@ -155,21 +155,6 @@ index_bytes(const struct index *ix)
 }
 
 /*
- * Return the slot for a new entry with this tag: the one after all entries
- * whose tags are smaller or equal.
- */
-static size_t
-shard_place(const struct shard *sh, uint64_t tag)
-{
-	size_t i;
-
-	for (i = home_of(sh, tag);
-	    sh->slot[i] != EMPTY && tag_of(sh->slot[i]) <= tag; i++)
-		continue;
-	return i;
-}
-
-/*
  * Set up shard sh with cap homes and the slack after them. Its slots are not
  * initialized. They are in the spare memory of ix if that is large enough,
  * otherwise in new memory with extra address space.
@@ -278,7 +263,10 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 		return -1;
 	for (;;) {
 		last = sh->size / sizeof *sh->slot - 1;
-		i = shard_place(sh, tag);
+		/* i is after all entries with smaller or equal tags */
+		for (i = home_of(sh, tag); sh->slot[i] != EMPTY &&
+		    tag_of(sh->slot[i]) <= tag; i++)
+			continue;
 		for (end = i; sh->slot[end] != EMPTY; end++)
 			continue;
 		if (end < last)	/* keep the last slot empty, as a sentinel */

@@ -14,10 +14,8 @@ place_give(struct dedup *d, const struct segment *seg)
 {
 	if (d->places + segment_kb(seg) > MAX_PLACE)
 		return errstr_set("more than 256 TiB in one snapshot");
-	if (segment_describe(seg) == -1)
-		return -1;
-	if (VEC_ADD(d->desc, d->ndesc, (struct described){ d->places,
-	    seg }) == -1)
+	if (segment_describe(seg) == -1 || VEC_ADD(d->desc, d->ndesc,
+	    (struct described){ d->places, seg }) == -1)
 		return -1;
 	d->places += segment_kb(seg);
 	return 0;

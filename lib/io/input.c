@@ -74,24 +74,21 @@ input_fd(const char *name, int fd)
 		return NULL;
 	}
 	in->fd = fd;
-	if (fstat(fd, &st) == -1) {
+	if (fstat(fd, &st) == -1)
 		errstr_sys("%s", name);
-		goto fail;
-	}
-	if (S_ISDIR(st.st_mode)) {
+	else if (S_ISDIR(st.st_mode))
 		errstr_set("%s: is a directory", name);
-		goto fail;
-	}
-	in->st = st;
-	if (S_ISREG(st.st_mode)) {
+	else {
+		in->st = st;
+		if (!S_ISREG(st.st_mode))
+			return in;
 		in->origin = lseek(in->fd, 0, SEEK_CUR);
 		in->real = room_real(in->fd, &st, in->origin);
 		in->size = st.st_size < in->origin ? 0 :
 		    (uint64_t)(st.st_size - in->origin);
 		(void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+		return in;
 	}
-	return in;
-fail:
 	input_close(in);
 	return NULL;
 }

@@ -126,11 +126,8 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 	case S_IFBLK:
 		f->fd = outname_device(at, st, f->path);
 		return f->fd == -1 ? -1 : 0;
-	case S_IFDIR:
-		errno = EISDIR;
-		return errstr_sys("%s", f->path);
-	default:
-		errno = ENXIO;	/* the error that open(2) gives for a socket */
+	default:	/* open(2) gives the second error for a socket */
+		errno = S_ISDIR(st->st_mode) ? EISDIR : ENXIO;
 		return errstr_sys("%s", f->path);
 	}
 }

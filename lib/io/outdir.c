@@ -38,19 +38,6 @@ dir_list(int fd)
 }
 
 /*
- * Return a copy of path without trailing slashes. The caller frees it.
- */
-static char *
-path_trim(const char *path)
-{
-	size_t n;
-
-	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
-		continue;
-	return mem_dup(path, n);
-}
-
-/*
  * Check that directory fd is empty, unless force is set. path is for the error
  * message.
  */
@@ -80,9 +67,12 @@ static struct outdir *
 outdir_begin(const char *path, bool force)
 {
 	struct outdir *o;
+	size_t n;
 
+	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		continue;	/* trailing slashes */
 	if ((o = mem_new(1, sizeof *o)) == NULL ||
-	    (o->path = path_trim(path)) == NULL) {
+	    (o->path = mem_dup(path, n)) == NULL) {
 		free(o);
 		return NULL;
 	}
@@ -203,9 +193,7 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 		close(fd);
 		return -1;
 	}
-	if (close(fd) == -1)
-		return errstr_sys("%s/%s", o->path, name);
-	return 0;
+	return close(fd) == -1 ? errstr_sys("%s/%s", o->path, name) : 0;
 }
 
 /*

@@ -9,25 +9,14 @@
 #include <unistd.h>
 
 /*
- * Enlarge the buffer of pipe fd, if that is permitted, so that writer and
- * reader seldom wait for each other.
- */
-static void
-pipe_widen(int fd)
-{
-	enum { LARGE = 1 << 20 }; /* default of pipe-max-size: see pipe(7) */
-
-	if (fcntl(fd, F_GETPIPE_SZ) < LARGE)
-		(void)fcntl(fd, F_SETPIPE_SZ, LARGE);
-}
-
-/*
  * Make o record in p the start and the end of each write that may wait for a
- * reader. If o is a pipe, enlarge its buffer, since a long stream may follow.
+ * reader. If o is a pipe, enlarge its buffer, if that is permitted, so that
+ * writer and reader seldom wait for each other.
  */
 static void
 output_watch(struct output *o, struct progress *p)
 {
+	enum { LARGE = 1 << 20 }; /* default of pipe-max-size: see pipe(7) */
 	struct stat st;
 
 	o->progress = p;
@@ -35,8 +24,8 @@ output_watch(struct output *o, struct progress *p)
 		return;
 	o->waits = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 	    S_ISCHR(st.st_mode);
-	if (S_ISFIFO(st.st_mode))
-		pipe_widen(o->fd);
+	if (S_ISFIFO(st.st_mode) && fcntl(o->fd, F_GETPIPE_SZ) < LARGE)
+		(void)fcntl(o->fd, F_SETPIPE_SZ, LARGE);
 }
 
 /*

@@ -54,9 +54,8 @@ output_publish(struct output *o)
 	if (!o->failed && !o->published && newfile_finish(&o->file) == -1)
 		output_fail(o, "finish");
 	o->published = true;
-	if (output_check(o) == -1)
-		return -1;
-	return o->reads == NULL ? 0 : gzipfile_again(o->reads, o->written);
+	return output_check(o) == -1 ? -1 :
+	    o->reads == NULL ? 0 : gzipfile_again(o->reads, o->written);
 }
 
 /*

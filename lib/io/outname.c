@@ -191,7 +191,6 @@ outname_device(int at, const struct stat *st, const char *path)
 	if (st->st_nlink > 1)
 		return errstr_set("%s: this %s has another hard link; not "
 		    "written to", path, what);
-	if ((fd = beneath_reopen(at, O_WRONLY | O_NOCTTY)) == -1)
-		return errstr_sys("%s", path);
-	return fd;
+	fd = beneath_reopen(at, O_WRONLY | O_NOCTTY);
+	return fd == -1 ? errstr_sys("%s", path) : fd;
 }

@@ -38,18 +38,6 @@ sums_free(struct sums *s)
 }
 
 /*
- * Finish the checksum of the current megabyte.
- */
-static void
-sums_next(struct sums *s)
-{
-	if (VEC_ADD(s->sum, s->n, XXH3_64bits_digest(s->state)) == -1)
-		s->failed = true;
-	XXH3_64bits_reset(s->state);
-	s->part = 0;
-}
-
-/*
  * Add the n bytes at data, which are the next ones of the stream, to s.
  * sums_end() reports a failed allocation.
  */
@@ -64,8 +52,13 @@ sums_add(struct sums *s, const void *data, size_t n)
 		XXH_BEST(XXH3_64bits_update)(s->state, p, part);
 		s->part += part;
 		s->bytes += part;
-		if (s->part == SUM_BYTES)
-			sums_next(s);
+		if (s->part < SUM_BYTES)
+			continue;
+		/* the megabyte is complete */
+		if (VEC_ADD(s->sum, s->n, XXH3_64bits_digest(s->state)) == -1)
+			s->failed = true;
+		XXH3_64bits_reset(s->state);
+		s->part = 0;
 	}
 }
 

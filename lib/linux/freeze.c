@@ -206,9 +206,9 @@ live_round(struct round *r)
 	struct lproc *p;
 
 	r->grew = r->waits = false;
-	if (l->opts.descendants && proc_list(0, NULL, round_child, r) == -1)
-		return -1;
-	if (live_members(l, &r->grew) == -1)
+	if ((l->opts.descendants &&
+	    proc_list(0, NULL, round_child, r) == -1) ||
+	    live_members(l, &r->grew) == -1)
 		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		round_proc(r, p);
@@ -273,23 +273,21 @@ live_look(struct live *l)
 		mappings_look(l, p);
 		inject_learn(p->pid, &p->task.vma);
 	}
-	if ((l->guard = guard_begin()) != NULL) {
-		most = headroom_ours() / PREPARED_PART;
-		if (l->opts.memory != 0 && l->opts.memory < most)
-			most = l->opts.memory;
-		if (l->opts.early == 0)
-			prepared_make(l, most);
-		/* to prepare much takes long, and mappings change */
-		TAILQ_FOREACH(p, &l->procs, entry)
-			if (l->prepared != NULL && lproc_istaken(p) &&
-			    !l->opts.flags)
-				mappings_relook(l, p);
+	if ((l->guard = guard_begin()) == NULL) {
+		live_say(l, "%s: all processes stay stopped until everything "
+		    "is written", snap_errstr());
+		l->opts.clone = false;
 		return 0;
 	}
-	live_say(l, "%s: all processes stay stopped until everything is "
-	    "written",
-	    snap_errstr());
-	l->opts.clone = false;
+	most = headroom_ours() / PREPARED_PART;
+	if (l->opts.memory != 0 && l->opts.memory < most)
+		most = l->opts.memory;
+	if (l->opts.early == 0)
+		prepared_make(l, most);
+	/* to prepare much takes long, and mappings change */
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (l->prepared != NULL && lproc_istaken(p) && !l->opts.flags)
+			mappings_relook(l, p);
 	return 0;
 }
 

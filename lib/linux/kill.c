@@ -41,23 +41,6 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which the caller must have stopped. Mark its threads as
- * interrupted, so that threads_poll() waits for them, and the parent of p can
- * reap it.
- */
-static void
-lproc_kill(struct lproc *p)
-{
-	struct lthread *t;
-
-	/* we trace it, so its number cannot be reused yet */
-	(void)kill(p->pid, SIGKILL);
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_STOPPED)
-			t->hold = HOLD_INTERRUPTED;
-}
-
-/*
  * Make all processes of set l that are stopped stay stopped when they are
  * released, even if this program dies: keep their TCP connections locked, and
  * send them SIGSTOP. Append the process ID of each to pids, after a blank.
@@ -135,6 +118,7 @@ live_kill(struct live *l)
 {
 	const struct lproc *last;
 	struct lproc *p;
+	struct lthread *t;
 	uint64_t start;
 	int n = 0;
 
@@ -142,11 +126,17 @@ live_kill(struct live *l)
 	/* the time limit of the stop may be used up */
 	proxy_hold(false);
 	tcpunlock_repair();
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (lproc_isheld(p)) {
-			lproc_kill(p);
-			n++;
-		}
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (!lproc_isheld(p))
+			continue;
+		n++;
+		/* we trace it, so its number cannot be reused yet */
+		(void)kill(p->pid, SIGKILL);
+		/* threads_poll() waits for them: its parent can reap it then */
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (t->hold == HOLD_STOPPED)
+				t->hold = HOLD_INTERRUPTED;
+	}
 	for (start = now_ms();; nap_us(100)) {
 		last = NULL;
 		TAILQ_FOREACH(p, &l->procs, entry)

@@ -95,14 +95,10 @@ live_keep(struct live *l)
 bool
 live_grew(const struct live *l)
 {
-	const struct lproc *p;
+	struct live *before = (struct live *)(uintptr_t)l->opts.before;
 
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (!p->skip && (l->opts.before == NULL ||
-		    lproc_find((struct live *)(uintptr_t)l->opts.before,
-		    p->pid) == NULL))
-			return true;
-	return false;
+	return LSEEK(&l->procs, !x->skip && (before == NULL ||
+	    lproc_find(before, x->pid) == NULL)) != NULL;
 }
 
 /*

@@ -167,9 +167,7 @@ snap_capture_save(struct snap_capture *c, const char *path, unsigned int flags)
 		output_abort(out);
 		return -1;
 	}
-	if (output_commit(out) == -1)
-		return -1;
-	return live_incomplete(c->live) ? 1 : 0;
+	return output_commit(out) == -1 ? -1 : live_incomplete(c->live);
 }
 
 void

@@ -32,9 +32,8 @@ tasks_list(struct snap_file *f)
 	const size_t *at;
 	size_t i, k, n;
 
-	f->task = calloc(s->nproc + 1, sizeof *f->task);
-	if (f->task == NULL)
-		return errstr_set("out of memory");
+	if ((f->task = mem_new(s->nproc, sizeof *f->task)) == NULL)
+		return -1;
 	for (i = 0; i < s->nproc; i++) {
 		if (!proc_isprocess(s->proc[i]))
 			continue;

@@ -35,10 +35,8 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 	if (l->n >= MAX_MAPPINGS)
 		return errstr_set("maps: more than %d mappings",
 		    MAX_MAPPINGS);
-	v.name = strndup(m->name.s, (size_t)(m->name.end - m->name.s));
-	if (v.name == NULL)
-		return errstr_set("out of memory");
-	return vmas_add(l, &v);
+	v.name = mem_dup(m->name.s, scan_len(&m->name));
+	return v.name == NULL ? -1 : vmas_add(l, &v);
 }
 
 /*

@@ -176,29 +176,16 @@ place_next(struct scan *path, struct scan *part)
 }
 
 /*
- * Set the unit, container and pod of pl from the path of a cgroup. If it names
- * several of a kind, use the innermost.
- */
-static void
-place_path(struct place *pl, struct scan path)
-{
-	struct scan part, parent;
-
-	parent = scan_begin(NULL, 0);
-	for (; place_next(&path, &part); parent = part)
-		(void)place_part(pl, part, parent);
-}
-
-/*
  * Set the unit, container and pod of pl from text, len bytes of
  * /proc/PID/cgroup. Take each from the lowest-ranked of the lines that name
- * one; set it to "" if no line does.
+ * one; set it to "" if no line does. If a line names several of a kind, use
+ * the innermost.
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)
 {
 	struct cgroupline l;
-	struct scan t;
+	struct scan t, part, parent;
 	struct place one;
 	unsigned int rank;
 
@@ -208,7 +195,9 @@ place_cgroup(struct place *pl, const void *text, size_t len)
 			if (cgroup_rank(&l) != rank)
 				continue;
 			memset(&one, 0, sizeof one);
-			place_path(&one, l.path);
+			parent = scan_begin(NULL, 0);
+			for (; place_next(&l.path, &part); parent = part)
+				(void)place_part(&one, part, parent);
 			if (*pl->unit == '\0')
 				strlcpy(pl->unit, one.unit, PLACE_NAME);
 			if (*pl->container == '\0')

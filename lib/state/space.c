@@ -24,9 +24,8 @@ space_vmas(struct space *sp)
 {
 	size_t i;
 
-	sp->m = calloc(sp->vma.n + 1, sizeof *sp->m);
-	if (sp->m == NULL)
-		return errstr_set("out of memory");
+	if ((sp->m = mem_new(sp->vma.n, sizeof *sp->m)) == NULL)
+		return -1;
 	for (i = 0; i < sp->vma.n; i++)
 		mapping_guess(&sp->vma.v[i], &sp->m[i]);
 	return 0;
@@ -51,32 +50,12 @@ space_smaps(struct space *sp, const void *text, size_t len)
 		n = l->n;
 		if (n > 0 && s.vma.start < l->v[n - 1].end)
 			continue;
-		if (VEC_ROOM(sp->m, n) == -1)
-			return -1;
-		if (vmas_addsmap(l, &s) == -1)
+		if (VEC_ROOM(sp->m, n) == -1 || vmas_addsmap(l, &s) == -1)
 			return -1;
 		sp->m[n] = s.mapping;
 		mapping_guess(&l->v[n], &sp->m[n]);
 	}
 	return rc;
-}
-
-/*
- * Set sp->name from the first line of text, which is len bytes of
- * /proc/PID/status.
- */
-static void
-space_name(struct space *sp, const char *text, size_t len)
-{
-	size_t n;
-
-	if (len < 6 || memcmp(text, "Name:\t", 6) != 0)
-		return;
-	for (n = 0; n + 1 < sizeof sp->name && n + 6 < len &&
-	    text[n + 6] != '\n'; n++)
-		sp->name[n] = text[n + 6];
-	sp->name[n] = '\0';
-	text_sanitize(sp->name);
 }
 
 /*
@@ -86,7 +65,16 @@ space_name(struct space *sp, const char *text, size_t len)
 void
 space_status(struct space *sp, const void *text, size_t len)
 {
-	space_name(sp, text, len);
+	struct scan t = scan_begin(text, len);
+	size_t n = 0;
+
+	if (scan_begins(&t, "Name:\t")) {	/* the first line */
+		for (; n + 1 < sizeof sp->name && t.s < t.end &&
+		    *t.s != '\n'; n++)
+			sp->name[n] = *t.s++;
+		sp->name[n] = '\0';
+		text_sanitize(sp->name);
+	}
 	if (status_list(text, len, "Threads", 10, &sp->threads, 1) == 0)
 		sp->threads = 1;
 	sp->rss = status_first(text, len, "VmRSS", 10);

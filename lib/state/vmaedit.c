@@ -28,9 +28,7 @@ vma_insert(struct vmas *l, const struct vma *v)
 	size_t i;
 
 	i = vma_index(l, v->start);
-	if ((new.name = str_dup(v->name)) == NULL)
-		return -1;
-	if (vmas_add(l, &new) == -1)
+	if ((new.name = str_dup(v->name)) == NULL || vmas_add(l, &new) == -1)
 		return -1;
 	memmove(l->v + i + 1, l->v + i, (l->n - 1 - i) * sizeof *l->v);
 	l->v[i] = new;
@@ -155,9 +153,8 @@ vmas_copy(struct vmas *copy, const struct vmas *l)
 
 	for (i = 0; i < l->n; i++) {
 		v = l->v[i];
-		if ((v.name = str_dup(v.name)) == NULL)
-			return -1;
-		if (vmas_add(copy, &v) == -1)
+		if ((v.name = str_dup(v.name)) == NULL ||
+		    vmas_add(copy, &v) == -1)
 			return -1;
 	}
 	return 0;

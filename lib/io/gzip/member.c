@@ -96,11 +96,11 @@ gzip_packer(z_stream *z)
 }
 
 /*
- * Return how uneven the frequencies of byte values are among the n bytes at p.
- * The measure is Pearson's chi-squared. Use every step-th run of 64 bytes.
+ * Return how uneven the frequencies of byte values are among the SLICE bytes at
+ * p. The measure is Pearson's chi-squared. Use every step-th run of 64 bytes.
  */
 static uint64_t
-chi_squared(const uint8_t *p, size_t n, size_t step)
+chi_squared(const uint8_t *p, size_t step)
 {
 	uint32_t count[4][256] = { { 0 } };
 	uint64_t c, sum;
@@ -108,7 +108,7 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 
 	/* four tables, so that equal adjacent bytes do not wait for the same
 	   counter */
-	for (i = 0; i < n; i += 64 * step)
+	for (i = 0; i < SLICE; i += 64 * step)
 		for (k = i; k < i + 64; k += 4) {
 			count[0][p[k]]++;
 			count[1][p[k + 1]]++;
@@ -119,7 +119,7 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 		c = count[0][i] + count[1][i] + count[2][i] + count[3][i];
 		sum += c * c;
 	}
-	return sum * 256 / (n / step) - n / step;
+	return sum * 256 / (SLICE / step) - SLICE / step;
 }
 
 /*
@@ -130,9 +130,8 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 static bool
 is_flat(const uint8_t *p, size_t n)
 {
-	return n == SLICE &&
-	    chi_squared(p, SLICE, SLICE / SAMPLE) < FLAT / 4 &&
-	    chi_squared(p, SLICE, 1) < FLAT;
+	return n == SLICE && chi_squared(p, SLICE / SAMPLE) < FLAT / 4 &&
+	    chi_squared(p, 1) < FLAT;
 }
 
 /*

@@ -61,15 +61,6 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Append off to t: the offset of a member, or of the end of the last member.
- */
-static int
-table_add(struct gziptable *t, uint64_t off)
-{
-	return VEC_ADD(t->at, t->n, off);
-}
-
-/*
  * Read the header of file fd that begins at offset off into *h. Return true if
  * it is the header of a member that ends at or before offset end.
  */
@@ -190,13 +181,13 @@ list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
 	rc = gzip_get(fd, p, n, last) == 0 && gzip_head(p, &h) == 1 &&
 	    (lens = gzip_listed(p, &h, &n)) != NULL;
 	for (i = 0; rc == 1 && i < n && off < last; i++) {
-		rc = table_add(t, off) == -1 ? -1 : 1;
+		rc = VEC_ADD(t->at, t->n, off) == -1 ? -1 : 1;
 		off += num_get(lens + 4 * i, 4);
 	}
 	if (rc == 1)
 		rc = off == last && i == n ? 1 : 0;
 	if (rc == 1)
-		rc = table_add(t, off) == -1 ? -1 : 1;
+		rc = VEC_ADD(t->at, t->n, off) == -1 ? -1 : 1;
 	/* all except the last are full */
 	if (rc == 1 && (!member_at(fd, t->at[n - 1], end, &h) || h.raw == 0 ||
 	    h.len != last - t->at[n - 1]))
@@ -226,7 +217,7 @@ gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 	h.raw = GZIP_RAW;
 	do {
 		partial = h.raw < GZIP_RAW;
-		if (table_add(t, off) == -1)
+		if (VEC_ADD(t->at, t->n, off) == -1)
 			return -1;
 		if (!member_at(fd, off, end, &h) || (partial && h.raw > 0))
 			return 0;
@@ -267,7 +258,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 			found = true;
 			if (h.raw == 0)
 				break;
-			rc = table_add(t, off);
+			rc = VEC_ADD(t->at, t->n, off);
 			raw = h.raw;
 			off += h.len;
 			continue;
@@ -275,7 +266,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 		if (end - off <= MIN_GZIP)
 			break;	/* the rest can only be the empty member */
 		from = off;
-		rc = table_add(t, from);
+		rc = VEC_ADD(t->at, t->n, from);
 		raw = GZIP_RAW;
 		off = member_search(fd, off, end, &looks, buf);
 		if (off - from > widest) {
@@ -287,7 +278,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 	if (rc == -1 || !found || t->n == 0)
 		return rc;
 	t->size = (t->n - 1) * (uint64_t)GZIP_RAW + raw;
-	rc = table_add(t, off);
+	rc = VEC_ADD(t->at, t->n, off);
 	t->n--;
 	return rc == -1 ? -1 : 1;
 }
@@ -307,7 +298,7 @@ gziptable_widen(struct gziptable *t, uint64_t more)
 	n = t->n++;		/* also count the entry for the end */
 	at = t->at[t->gap + 1];
 	for (i = 0, rc = 0; i < more && rc == 0; i++)
-		rc = table_add(t, 0);
+		rc = VEC_ADD(t->at, t->n, 0);
 	if (rc == -1) {
 		t->n = n;
 		return -1;

@@ -57,23 +57,16 @@ static int
 group_add(struct cgroups *c, char *dir)
 {
 	struct stat st;
-	size_t i;
-	int rc;
+	int rc = 0;
 
 	if (dir == NULL)
 		return -1;
-	rc = 0;
-	i = c->n;
-	if (stat(dir, &st) == 0)
-		for (i = c->last; i < c->n && (c->v[i].dev != st.st_dev ||
-		    c->v[i].ino != st.st_ino); i++)
-			continue;
-	else
-		i = SIZE_MAX;
-	if (i == c->n && (rc = VEC_ROOM(c->v, c->n)) == 0)
-		c->v[c->n++] = (struct group){ dir, st.st_dev, st.st_ino };
-	else
-		free(dir);
+	if (stat(dir, &st) == 0 && SEEK(&c->v[c->last], c->n - c->last,
+	    x->dev == st.st_dev && x->ino == st.st_ino) == NULL &&
+	    (rc = VEC_ADD(c->v, c->n, (struct group){ dir, st.st_dev,
+	    st.st_ino })) == 0)
+		return 0;
+	free(dir);
 	return rc;
 }
 

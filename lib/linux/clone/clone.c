@@ -84,33 +84,24 @@ ended_reap(pid_t pid, atomic_bool *ended)
 	(void)waitid(P_PID, (id_t)pid, &si, ENDED);
 }
 
-/*
- * Reap the threads of process p that have ended. p was seized, and then left
- * out because it was dumping core.
- */
-static void
-dumped_reap(struct lproc *p)
-{
-	struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_BUSY && !t->ended)
-			ended_reap(t->tid, &t->ended);
-}
-
 static void *
 clones_reap(void *arg)
 {
 	enum { NAP_US = 20000 };
 	struct live *l = arg;
 	struct lproc *p;
+	struct lthread *t;
 
 	for (; l->watched; nap_us(NAP_US))
 		TAILQ_FOREACH(p, &l->procs, entry) {
-			if (p->skip)
-				dumped_reap(p);
 			if (p->clone > 0 && p->head == NULL && !p->ended)
 				ended_reap(p->clone, &p->ended);
+			if (!p->skip)
+				continue;
+			/* it was left out because it was dumping core */
+			TAILQ_FOREACH(t, &p->threads, entry)
+				if (t->hold == HOLD_BUSY && !t->ended)
+					ended_reap(t->tid, &t->ended);
 		}
 	return NULL;
 }
@@ -125,18 +116,6 @@ clones_watch(struct live *l)
 {
 	l->watched = true;
 	l->watched = worker_start(&l->watcher, clones_reap, l) == 0;
-}
-
-/*
- * Stop the thread of clones_watch().
- */
-static void
-clones_unwatch(struct live *l)
-{
-	if (!l->watched)
-		return;
-	l->watched = false;
-	(void)pthread_join(l->watcher, NULL);
 }
 
 /*
@@ -265,7 +244,10 @@ clones_end(struct live *l)
 {
 	const struct lproc *p;
 
-	clones_unwatch(l);
+	if (l->watched) {
+		l->watched = false;
+		(void)pthread_join(l->watcher, NULL);
+	}
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (l->opts.verbose && p->clone > 0 && p->head == NULL &&
 		    !p->ended)

@@ -25,9 +25,17 @@ typedef int	(*clonestep_fn)(const struct live *, struct cloning *);
 extern const clonestep_fn clone_steps[];
 
 /* family.c: processes that share one clone */
-struct family;
+enum { HEADS = 8 }; /* maximum number of heads that a process is compared
+		       with */
 
-struct family	*family_new(void);
+struct family {
+	struct lproc	*head[HEADS];	/* borrowed; ring buffer of the heads
+					   found last */
+	size_t		 nhead;
+	struct member	*v;	/* owned; sorted by head */
+	size_t		 n;
+};
+
 bool		 family_defers(struct family *f, struct lproc *p);
 void		 family_keep(struct live *l, struct snap *s, struct family *f);
 struct lproc	*family_next(const struct family *f, size_t *i);

@@ -31,7 +31,6 @@ enum {
 			   memory */
 	MIN_OWN = 4096,		/* kilobytes of unshared memory that are
 				   always allowed */
-	HEADS = 8, /* maximum number of heads that a process is compared with */
 	SAMPLES = 32		/* number of pages compared as a first test */
 };
 
@@ -43,14 +42,6 @@ struct member {			/* a process that may share the clone of the
 	int		 pagemap; /* owned; -1: not open */
 	bool		 is;	/* true if "proc" will be read from the clone of
 				   "head" */
-};
-
-struct family {
-	struct lproc	*head[HEADS];	/* borrowed; ring buffer of the heads
-					   found last */
-	size_t		 nhead;
-	struct member	*v;	/* owned; sorted by head */
-	size_t		 n;
 };
 
 struct matching {		/* members of one family, compared by several
@@ -100,8 +91,8 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 		same += e[0] & PME_PRESENT && (e[0] & PME_FRAME) != 0 &&
 		    (e[0] & PME_FRAME) == (e[1] & PME_FRAME);
 	}
-	for (i = 0; i < 2; i++)
-		fd_drop(fd[i]);
+	fd_drop(fd[0]);
+	fd_drop(fd[1]);
 	return has >= SAMPLES / 4 && same >= has - has / 8;
 }
 
@@ -134,11 +125,12 @@ places_same(const struct lproc *p, const struct lproc *head)
 	static const char *const name[] = { "exe", "ns/cgroup", "ns/ipc",
 	    "ns/mnt", "ns/net", "ns/user", "ns/uts" };
 
-	if (p->mounts == NULL || p->mounts != head->mounts ||
-	    p->root.ino == 0 || !rootid_same(&p->root, &head->root) ||
-	    !program_same(p->mmtid, head->clone))
-		return false;
-	return SEEK_IN(name, !link_same(p->mmtid, head->clone, *x)) == NULL;
+	return p->mounts != NULL && p->mounts == head->mounts &&
+	    p->root.ino != 0 && p->root.ino == head->root.ino &&
+	    p->root.mount == head->root.mount &&
+	    p->root.dev == head->root.dev &&
+	    program_same(p->mmtid, head->clone) &&
+	    SEEK_IN(name, !link_same(p->mmtid, head->clone, *x)) == NULL;
 }
 
 /*
@@ -159,9 +151,8 @@ mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
 	    strcmp(v->name, "[vdso]") != 0)
 		return true;
 	w = vmas_find(l, v->start);
-	return w != NULL && w->start == v->start && w->end == v->end &&
-	    w->off == v->off && w->dev == v->dev && w->ino == v->ino &&
-	    w->flags == v->flags && strcmp(w->name, v->name) == 0 &&
+	return w != NULL && vma_stayed(w, v) && w->flags == v->flags &&
+	    strcmp(w->name, v->name) == 0 &&
 	    ((v->ino == 0 && v->dev == 0) || localfs_hasdevice(p->pid, v->dev));
 }
 
@@ -175,11 +166,9 @@ member_fits(const struct live *l, const struct member *m)
 	const struct lproc *p = m->proc, *head = m->head;
 	const struct vmas *vma = &p->task.vma;
 
-	if (head->skip || head->clone <= 0 || !head->whole || l->monitor ||
-	    !places_same(p, head))
-		return false;
-	return SEEK(vma->v, vma->n, !mapping_fits(p, x, &head->task.vma)) ==
-	    NULL;
+	return !head->skip && head->clone > 0 && head->whole && !l->monitor &&
+	    places_same(p, head) &&
+	    SEEK(vma->v, vma->n, !mapping_fits(p, x, &head->task.vma)) == NULL;
 }
 
 /*
@@ -208,45 +197,29 @@ member_doubt(struct member *m)
 	return true;
 }
 
-static void
-member_match(const struct matching *g, struct member *m)
-{
-	const struct lproc *p = m->proc;
-
-	m->alike.most = (size_t)(own_most(p) * KB) /
-	    (size_t)sysconf(_SC_PAGESIZE);
-	m->pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
-	m->is = m->pagemap != -1 && alike_compare(&m->alike, g->t, m->pagemap,
-	    &p->task.vma) == 0 && member_doubt(m);
-}
-
 static void *
 members_match(void *arg)
 {
 	struct matching *g = arg;
+	struct member *m;
 	size_t i;
 
-	while ((i = g->next++) < g->n)
-		if (g->v[i].is)
-			member_match(g, &g->v[i]);
+	while ((i = g->next++) < g->n) {
+		m = &g->v[i];
+		if (!m->is)
+			continue;
+		m->alike.most = (size_t)(own_most(m->proc) * KB) /
+		    (size_t)sysconf(_SC_PAGESIZE);
+		m->pagemap = proc_open(m->proc->mmtid, 0, "pagemap", O_RDONLY);
+		m->is = m->pagemap != -1 && alike_compare(&m->alike, g->t,
+		    m->pagemap, &m->proc->task.vma) == 0 && member_doubt(m);
+	}
 	return NULL;
 }
 
 /*
- * Compare all members of g with the clone of their head. Use one thread for
- * each processor.
- */
-static void
-family_match(struct matching *g)
-{
-	const size_t n = (size_t)processors_count();
-
-	workers_run(n < g->n ? n : g->n, members_match, g);
-}
-
-/*
  * Decide which of the n candidates v belong to the family of their common head.
- * Set v[i].is for those that do.
+ * Set v[i].is for those that do. Use one thread for each processor.
  */
 static void
 family_find(const struct live *l, struct member *v, size_t n)
@@ -254,7 +227,7 @@ family_find(const struct live *l, struct member *v, size_t n)
 	const struct lproc *head = v->head;
 	struct matching g = { .v = v, .n = n };
 	struct pagetable *t = NULL;
-	size_t i;
+	size_t i, most;
 	bool any;
 	int fd;
 
@@ -266,7 +239,8 @@ family_find(const struct live *l, struct member *v, size_t n)
 		t = table_read(fd, &head->task.vma);
 	if (t != NULL) {
 		g.t = t;
-		family_match(&g);
+		most = (size_t)processors_count();
+		workers_run(most < n ? most : n, members_match, &g);
 	}
 	any = t != NULL && table_holds(t, fd);
 	for (i = 0; i < n && !any; i++)
@@ -354,24 +328,16 @@ family_next(const struct family *f, size_t *i)
 	return NULL;
 }
 
-struct family *
-family_new(void)
-{
-	return mem_new(1, sizeof(struct family));
-}
-
 void
 family_free(struct family *f)
 {
 	size_t i;
 
-	for (i = 0; f != NULL && i < f->n; i++) {
+	for (i = 0; i < f->n; i++) {
 		alike_free(&f->v[i].alike);
 		fd_drop(f->v[i].pagemap);
 	}
-	if (f != NULL)
-		free(f->v);
-	free(f);
+	free(f->v);
 }
 
 /*

@@ -253,19 +253,6 @@ keep_file(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for the present pages of mapping v that the clone lacks. The file of
- * v is on a file server. Do not copy the pages: while processes are stopped, we
- * open or read nothing that could make us wait for the server.
- */
-static int
-keep_far(struct keeping *k, const struct vma *v)
-{
-	if (!is_cloned(k, v) || k->cloned[v - k->vma->v])
-		return 0;
-	return keep_pages(k, v, false);
-}
-
-/*
  * Schedule a copy of the whole mapping v from the clone. The mapping must be a
  * ring of io_setup(2) that the clone has too.
  */
@@ -313,8 +300,10 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	if (vma_isring(v) && is_cloned(k, v))
 		return keep_ring(k, v);
 	anon = v->ino == 0 && v->dev == 0;
+	/* nothing may make us wait for the server now */
 	if (!anon && !localfs_hasdevice(k->proc->pid, v->dev))
-		return keep_far(k, v);
+		return !is_cloned(k, v) || k->cloned[v - k->vma->v] ? 0 :
+		    keep_pages(k, v, false);
 	how = anon ? TAKE_MEMORY : keep_file(k, v);
 	if (how == TAKE_FAILED)
 		return -1;
@@ -356,10 +345,10 @@ keep_compare(struct keeping *k)
 	bool threaded;
 	int rc;
 
-	k->has = calloc(k->vma->n + 1, sizeof *k->has);
-	k->cloned = calloc(k->vma->n + 1, sizeof *k->cloned);
+	k->has = mem_new(k->vma->n, sizeof *k->has);
+	k->cloned = mem_new(k->vma->n, sizeof *k->cloned);
 	if (k->has == NULL || k->cloned == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	threaded = k->vma->n >= MANY &&
 	    worker_start(&thread, keep_look, k) == 0;
 	if (!threaded)
@@ -385,14 +374,12 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 	size_t i;
 	int rc;
 
-	rc = -1;
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	k.clonemap = proc_open(lack->clone, 0, "pagemap", O_RDONLY);
-	if (k.pagemap == -1 || k.clonemap == -1) {
-		errstr_sys("its clone");
-		goto out;
-	}
-	rc = lack->whole ? 0 : maps_read(lack->clone, &k.clone);
+	if (k.pagemap == -1 || k.clonemap == -1)
+		rc = errstr_sys("its clone");
+	else
+		rc = lack->whole ? 0 : maps_read(lack->clone, &k.clone);
 	if (rc == 0)
 		rc = keep_compare(&k);
 	if (rc == 0 && lack->alike == NULL)
@@ -403,7 +390,6 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 			    (uintmax_t)vma->v[i].end, vma->v[i].name);
 	if (rc == 0)
 		rc = keep_copies(&k);
-out:
 	fd_drop(k.pagemap);
 	fd_drop(k.clonemap);
 	vmas_free(&k.clone);

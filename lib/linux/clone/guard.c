@@ -131,11 +131,9 @@ guard_start(struct guard *g)
 	close(fd[1]);
 	g->pid = pid;
 	g->fd = fd[0];
-	if (pid != -1)
-		return 0;
-	errstr_sys("fork");
-	close(g->fd);
-	return -1;
+	if (pid == -1)
+		fd_drop(g->fd);
+	return pid == -1 ? errstr_sys("fork") : 0;
 }
 
 /*

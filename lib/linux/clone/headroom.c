@@ -75,16 +75,6 @@ struct claim {			/* what the clone of a process needs */
 };
 
 /*
- * Return the place of the room with this kind and name, a limit on all clones
- * of set l together, or NULL with errstr set if memory runs out.
- */
-static void **
-room_place(struct live *l, enum cgkind kind, const char *name)
-{
-	return live_cell(l, "room %d %s", kind, name);
-}
-
-/*
  * Return a new room with this kind, name, limit, and current usage, or NULL
  * with errstr set. Set l owns it.
  */
@@ -149,7 +139,8 @@ level_take(void *arg, const struct cglevel *c)
 	uint64_t left, limit;
 	void **place;
 
-	if ((place = room_place(cl->live, c->kind, c->dir)) == NULL)
+	if ((place = live_cell(cl->live, "room %d %s", c->kind, c->dir)) ==
+	    NULL)
 		return -1;
 	if (*place == NULL) {
 		left = cgroup_left(c, &limit);
@@ -186,7 +177,7 @@ record_number(const struct filelist *rec, const char *key)
 {
 	const struct scan t = record_text(rec, "status");
 
-	return status_first(t.s, (size_t)(t.end - t.s), key, 10);
+	return status_first(t.s, scan_len(&t), key, 10);
 }
 
 /*
@@ -258,7 +249,7 @@ user_take(struct claim *c)
 	if (places_enough(room_left(&all, h->tasks), ++h->clones))
 		return 0;
 	snprintf(name, sizeof name, "user %ju", (uintmax_t)u.uid);
-	if ((place = room_place(c->live, CGROUP_TASKS, name)) == NULL ||
+	if ((place = live_cell(c->live, "room %s", name)) == NULL ||
 	    (*place == NULL && proc_list(0, NULL, tasks_add, &u) == -1))
 		return -1;
 	if (*place == NULL)

@@ -88,11 +88,11 @@ static void
 lproc_join(const struct lproc *p, uint64_t deadline)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct joining j = { .until = deadline };
+	struct joining j = { .until = deadline,
+	    /* bytes mapped by one page table */
+	    .huge = page / sizeof(uint64_t) * page };
 	size_t i;
 
-	/* bytes mapped by one page table */
-	j.huge = page / sizeof(uint64_t) * page;
 	j.pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	j.pagemap = proc_open(p->pid, 0, "pagemap", O_RDONLY);
 	/* its process ID may have been reused */

@@ -21,7 +21,7 @@ struct making {
 	struct snap	*snap;
 	struct cloning	 v[MOST]; /* processes that are being cloned */
 	size_t		 n;
-	struct family	*family; /* owned */
+	struct family	 family;
 	struct lproc	*failed; /* first process that could not be cloned,
 				    or NULL */
 	char		 why[256];
@@ -140,11 +140,9 @@ clone_begin(struct making *m, struct lproc *p)
 	    SEEK(m->v, m->n, lproc_shares(x->proc, p)) != NULL)
 		return 1;
 	vma = &p->task.vma;
-	if (clone_harmless(l, p, vma) == -1)
-		return -1;
-	if (headroom_claim(l, p, vma->n) == -1)
-		return -1;
-	if ((in = inject_begin(p, false, vma)) == NULL)
+	if (clone_harmless(l, p, vma) == -1 ||
+	    headroom_claim(l, p, vma->n) == -1 ||
+	    (in = inject_begin(p, false, vma)) == NULL)
 		return -1;
 	if (guard_send(l->guard, p->pid, 0) == -1 ||
 	    inject_clonebegin(in) == -1)
@@ -180,11 +178,9 @@ static void
 clone_failed(struct making *m, struct lproc *p)
 {
 	char why[sizeof m->why];
-	bool died;
 
 	strlcpy(why, snap_errstr(), sizeof why);
-	died = errno == ESRCH || proc_died(p->pid, p->mmtid);
-	if (died) {
+	if (errno == ESRCH || proc_died(p->pid, p->mmtid)) {
 		/* a container cannot end before its processes and clones */
 		if (p->clone > 0)
 			(void)kill(p->clone, SIGKILL);
@@ -264,13 +260,13 @@ clones_begin(struct making *m)
 		if (m->failed != NULL)
 			break;
 		if (lproc_istaken(p) && p->mmtid != 0 && (clone_ready(p) != 1 ||
-		    !family_defers(m->family, p)))
+		    !family_defers(&m->family, p)))
 			clone_next(m, p);
 	}
 	clones_finish(m);
 	if (m->failed == NULL)
-		family_keep(m->live, m->snap, m->family);
-	for (i = 0; m->failed == NULL && (p = family_next(m->family,
+		family_keep(m->live, m->snap, &m->family);
+	for (i = 0; m->failed == NULL && (p = family_next(&m->family,
 	    &i)) != NULL;)
 		clone_next(m, p);
 	clones_finish(m);
@@ -292,14 +288,9 @@ clones_make(struct live *l, struct snap *s)
 	/* inject_end() restores what inject_begin() has saved */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if ((m.family = family_new()) != NULL)
-		clones_begin(&m);
-	else {
-		m.failed = TAILQ_FIRST(&l->procs);
-		strlcpy(m.why, snap_errstr(), sizeof m.why);
-	}
+	clones_begin(&m);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	family_free(m.family);
+	family_free(&m.family);
 	if (m.failed == NULL)
 		return true;
 	clones_kill(l);

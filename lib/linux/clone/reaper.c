@@ -23,27 +23,13 @@ enum {
 };
 
 /*
- * Return the process ID that a clone has in the PID namespace of its parent.
- * This is the last number of NSpid. Return 0 if it cannot be read.
- */
-static pid_t
-clone_nspid(pid_t clone)
-{
-	uint64_t pid = 0;
-
-	(void)proc_inner(clone, 0, &pid);
-	return (pid_t)pid;
-}
-
-/*
  * Return 1 if process p has returned from the call that makes its clone. Return
  * 0 if it has not, or if that cannot be determined. It cannot be determined if
  * the first thread of p is not stopped.
  */
 static int
-past_call(const struct clonepair *w, const struct lproc *p)
+past_call(const struct lproc *p)
 {
-	(void)w;
 	return TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED &&
 	    inject_willclone(p->pid) == 0;
 }
@@ -60,7 +46,6 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 	struct inject *in;
 	struct procstat c;
 	int64_t got;
-	pid_t nspid;
 	int rc;
 
 	got = 0;
@@ -68,41 +53,20 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 		return rc == 0 ? 1 : -1;
 	if (lproc_stands(p) == -1)
 		return 0;
-	if ((nspid = clone_nspid(w->clone)) == 0 ||
+	/* the clone's ID in the PID namespace of its parent */
+	if (proc_inner(w->clone, 0, &arg[0]) == 0 || arg[0] == 0 ||
 	    (in = inject_begin(p, false, NULL)) == NULL)
 		return -1;
-	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
 	if (inject_end(in, rc) == -1)
 		return errno == EPROTO ? NEVER : -1;
-	return got == nspid || got == -ECHILD;
-}
-
-/*
- * Return true if we still trace a thread of process p that has not stopped;
- * only a stopped thread can be released.
- */
-static bool
-threads_kept(const struct lproc *p)
-{
-	return lproc_has(p, HOLD_INTERRUPTED) || lproc_has(p, HOLD_BUSY);
-}
-
-/*
- * Return true if all threads of process p will probably stop at once. This
- * requires that no thread is in uninterruptible sleep, and that p has no
- * tracer.
- */
-static bool
-threads_willstop(const struct lproc *p)
-{
-	return LSEEK(&p->threads, proc_state(p->pid, x->tid) == 'D') ==
-	    NULL && proc_status(p->pid, 0, "TracerPid") <= 0;
+	return got == (int64_t)arg[0] || got == -ECHILD;
 }
 
 /*
  * Stop the threads of process p, and list them again until there are no new
- * ones.
+ * ones. Do nothing if they will probably not stop at once: if one is in
+ * uninterruptible sleep, or if p has a tracer.
  */
 static void
 threads_hold(struct lproc *p)
@@ -111,7 +75,8 @@ threads_hold(struct lproc *p)
 	int i, rc;
 
 	for (i = 0; i < ROUNDS && threads_list(p, false) == 0; i++) {
-		if (i == 0 && !threads_willstop(p))
+		if (i == 0 && (LSEEK(&p->threads, proc_state(p->pid, x->tid) ==
+		    'D') != NULL || proc_status(p->pid, 0, "TracerPid") > 0))
 			return;
 		rc = threads_seize(p);
 		threads_stop(p);
@@ -122,14 +87,14 @@ threads_hold(struct lproc *p)
 }
 
 /*
- * Stop the process of pair w, call fn, and release the process. A thread that
- * does not stop within milliseconds is left as it is. Set *kept to true if we
- * still trace such a thread; it is released when this process exits. Return the
- * result of fn, or -1 if memory runs out.
+ * Stop the process of pair w, call past_call() if its clone is not known yet,
+ * else reap_call(), and release the process. A thread that does not stop within
+ * milliseconds is left as it is. Set *kept to true if we still trace such a
+ * thread; it is released when this process exits. Return the result of the
+ * call, or -1 if memory runs out.
  */
 static int
-pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
-    const struct lproc *), bool *kept)
+pair_hold(const struct clonepair *w, bool *kept)
 {
 	struct lproc p = { .pid = w->target };
 	int rc;
@@ -139,9 +104,10 @@ pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
 	if (threads_add(&p, w->target) == NULL)
 		return -1;
 	threads_hold(&p);
-	rc = fn(w, &p);
+	rc = w->clone == 0 ? past_call(&p) : reap_call(w, &p);
 	threads_release(&p);
-	*kept = threads_kept(&p);
+	/* only a stopped thread can be released */
+	*kept = lproc_has(&p, HOLD_INTERRUPTED) || lproc_has(&p, HOLD_BUSY);
 	threads_free(&p);
 	return rc;
 }
@@ -180,7 +146,7 @@ clone_reap(const struct clonepair *w, bool *kept)
 	if ((rc = pair_owns(w, &c)) != 1)
 		return rc == 0 ? 1 : -1;
 	if (c.state == 'Z')
-		return pair_hold(w, reap_call, kept);
+		return pair_hold(w, kept);
 	clone_kill(w);
 	return 0;
 }
@@ -210,7 +176,7 @@ pair_try(struct clonepair *w)
 	if (pair_isdone(w))
 		return false;
 	if (w->clone == 0) {
-		w->past = pair_hold(w, past_call, &kept) == 1 ||
+		w->past = pair_hold(w, &kept) == 1 ||
 		    proc_died(w->target, w->target);
 		return kept;
 	}

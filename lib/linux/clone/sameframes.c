@@ -75,10 +75,10 @@ vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
 	size_t i;
 
 	own->n = 0;
-	own->v = calloc(l->n + 1, sizeof *own->v);
-	*place = calloc(l->n + 1, sizeof **place);
+	own->v = mem_new(l->n, sizeof *own->v);
+	*place = mem_new(l->n, sizeof **place);
 	if (own->v == NULL || *place == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	for (i = 0; i < l->n; i++)
 		if (vma_isown(&l->v[i])) {
 			(*place)[own->n] = i;
@@ -313,9 +313,8 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 	int rc;
 
 	place = NULL;
-	a->how = calloc(vma->n + 1, sizeof *a->how);
-	rc = a->how == NULL ? errstr_set("out of memory") :
-	    vmas_own(&own, &place, vma);
+	a->how = mem_new(vma->n, sizeof *a->how);
+	rc = a->how == NULL ? -1 : vmas_own(&own, &place, vma);
 	if (rc == 0) {
 		c.vma = &own;
 		rc = pagemap_entries(fd, &own, NULL, compare_entries, &c);

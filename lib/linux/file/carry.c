@@ -101,9 +101,8 @@ carry_freeze(struct live *l, const struct lproc *p, const char *path,
 		l->opts.clone = false;
 		return 0;
 	}
-	if ((f->fd = shmcopy_open(l, p, f->fd, &f->st)) == -1)
-		return errstr_sys("%s", path);
-	return 0;
+	return (f->fd = shmcopy_open(l, p, f->fd, &f->st)) == -1 ?
+	    errstr_sys("%s", path) : 0;
 }
 
 /*
@@ -122,21 +121,6 @@ carry_most(const struct live *l)
 		return 0;
 	n = rl.rlim_cur / (l->opts.clone ? 4 : 2);
 	return n < MAX_CARRY ? (size_t)n : MAX_CARRY;
-}
-
-/*
- * Set errstr to say that too many files are open, and return -1. Warn the user
- * the first time.
- */
-static int
-carry_refuse(struct live *l, const struct lproc *p)
-{
-	if (!l->carries->full)
-		live_warn(l, "process %d has too many unlinked files open: the "
-		    "contents of %zu are saved; the rest are missing", p->pid,
-		    l->carries->nopened);
-	l->carries->full = true;
-	return errstr_set("too many unlinked files are open");
 }
 
 /*
@@ -182,13 +166,17 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 		return -1;
 	if (f.st.st_size > 0 && l->carries->nopened >= carry_most(l)) {
 		file_close(&f);
-		return carry_refuse(l, p);
+		if (!l->carries->full)
+			live_warn(l, "process %d has too many unlinked files "
+			    "open: the contents of %zu are saved; the rest are "
+			    "missing", p->pid, l->carries->nopened);
+		l->carries->full = true;
+		return errstr_set("too many unlinked files are open");
 	}
 	elf = f.st.st_size > 0 && f.elf;
-	if (l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
-	    carry_freeze(l, p, v->name, &f) == -1)
-		return -1;
-	if ((src = carry_source(l->carries, s, v->name, &f)) == NULL)
+	if ((l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
+	    carry_freeze(l, p, v->name, &f) == -1) ||
+	    (src = carry_source(l->carries, s, v->name, &f)) == NULL)
 		return -1;
 	return carry_note(l, p, v, src, &f.st, !elf);
 }

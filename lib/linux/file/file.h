@@ -37,7 +37,7 @@ int64_t		 file_fetch(const struct targetfile *f, const char *name,
 struct source	*file_source(struct snap *s, struct targetfile *f,
 		    const char *name, int *fd);
 void		 file_close(struct targetfile *f);
-void		 file_lookelf(struct targetfile *f, int fd);
+void		 file_lookelf(struct targetfile *f);
 
 /* far.c: files read through the proxy, as sources */
 struct source	*source_far(struct snap *s, const struct targetfile *t,

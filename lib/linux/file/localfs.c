@@ -77,16 +77,14 @@ localfs_haspath(const struct bytes *text, const char *path)
 	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
 	    "securityfs", "sysfs" };
 	struct scan t = scan_begin(text->data, text->len);
+	struct scan plain;
 	struct mountinfo m;
-	size_t n;
 
 	while (mountinfo_next(&t, &m)) {
-		n = 0;
-		while (m.point.s + n < m.point.end && m.point.s[n] != '\\')
-			n++;
+		(void)scan_until(&m.point, '\\', &plain);
 		if (!mount_islocal(&m) &&
 		    SEEK_IN(kernels, scan_is(&m.type, *x)) == NULL &&
-		    strncmp(path, m.point.s, n) == 0)
+		    strncmp(path, plain.s, scan_len(&plain)) == 0)
 			return false;
 	}
 	return text->len > 0;

@@ -169,21 +169,6 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the prepared memory of k from byte offset *given up to byte offset end,
- * rounded down to a multiple of HUGE. Set *given to the end of the memory that
- * is now free.
- */
-static void
-memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
-{
-	end = end / HUGE * HUGE;
-	if (end <= *given)
-		return;
-	(void)madvise(k->p + *given, (size_t)(end - *given), MADV_DONTNEED);
-	*given = end;
-}
-
-/*
  * Write all copies in the prepared memory of capture l to their files. Each
  * piece of the memory is freed once it is written. Call this when all processes
  * have resumed, or when all stay stopped until the snapshot is written. Return
@@ -194,7 +179,7 @@ prepared_write(struct live *l)
 {
 	struct prepared *k = l->prepared;
 	const struct waiting *w;
-	uint64_t done, given;
+	uint64_t done, given, end;
 	size_t i, n;
 	int rc;
 
@@ -206,7 +191,12 @@ prepared_write(struct live *l)
 			    STRIDE;
 			rc = full_pwrite(w->out, k->p + w->at + done, n,
 			    w->to + done);
-			memory_give(k, &given, w->at + done + n);
+			/* free whole huge pages */
+			end = (w->at + done + n) / HUGE * HUGE;
+			if (end > given)
+				(void)madvise(k->p + given,
+				    (size_t)(end - given), MADV_DONTNEED);
+			given = end;
 		}
 	}
 	if (rc == -1)

@@ -167,14 +167,13 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 		if (f->far)
 			return 0;
 		if ((f->fd = shmcopy_open(l, p, f->fd, &f->st)) != -1) {
-			file_lookelf(f, f->fd);
+			file_lookelf(f);
 			return 0;
 		}
 		*failed = true;
 	}
 	*failed |= errno == EMFILE || errno == ENFILE;
-	fd_drop(f->fd);
-	f->fd = -1;
+	file_close(f);
 	return errno == 0 ? errstr_set("/proc/%d/%s: not a regular file",
 	    p->mmtid, name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
 }
@@ -192,9 +191,9 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 
 	if (call_filemount(dir, "", &m) == -1)
 		return -1;
-	if (is_near(p, &m))
-		return beneath_resolve(dir, name, O_PATH, PROXY_PLAIN);
-	return ask ? proxy_walk(dir, name, PROXY_PLAIN) : -1;
+	return is_near(p, &m) ?
+	    beneath_resolve(dir, name, O_PATH, PROXY_PLAIN) :
+	    ask ? proxy_walk(dir, name, PROXY_PLAIN) : -1;
 }
 
 /*
@@ -277,15 +276,14 @@ file_close(struct targetfile *f)
 }
 
 /*
- * Read the start of the file open as fd, and record in f->elf whether it is an
- * ELF file. If the start cannot be read, set f->unread to errno, else to 0.
+ * Read the start of the file open as f->fd, and record in f->elf whether it is
+ * an ELF file. If the start cannot be read, set f->unread to errno, else to 0.
  */
 void
-file_lookelf(struct targetfile *f, int fd)
+file_lookelf(struct targetfile *f)
 {
-	int elf;
+	const int elf = regular_iself(f->fd);
 
-	elf = regular_iself(fd);
 	f->unread = elf == -1 ? errno : 0;
 	f->elf = elf == 1;
 }

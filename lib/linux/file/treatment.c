@@ -30,7 +30,7 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 		*failed = true;
 		return errstr_sys("%s", v->name);
 	}
-	file_lookelf(f, f->fd);
+	file_lookelf(f);
 	return 0;
 }
 

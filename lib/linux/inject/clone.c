@@ -106,10 +106,9 @@ inject_clonebegin(struct inject *inj)
 	uint8_t stack[MAX_STAGE];
 
 	clone_args(inj, stack, arg);
-	if (inject_trust(inj) == -1 ||
-	    inject_write(inj, stack, isa.stage) == -1)
-		return -1;
-	return inject_begincall(inj, arg);
+	return inject_trust(inj) == -1 ||
+	    inject_write(inj, stack, isa.stage) == -1 ? -1 :
+	    inject_begincall(inj, arg);
 }
 
 /*
@@ -122,9 +121,8 @@ inject_clonestart(struct inject *inj)
 	uint8_t stack[MAX_STAGE];
 
 	clone_args(inj, stack, arg);
-	if (inject_enter(inj, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
-		return -1;
-	return inject_go(inj, 0);
+	return inject_enter(inj, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1 ?
+	    -1 : inject_go(inj, 0);
 }
 
 /*
@@ -160,10 +158,8 @@ clone_await(struct inject *inj, pid_t pid, int64_t *ret)
 
 	inj->cloned = false;
 	alive = made ? clone_keep(inj, pid) : -1;
-	if ((made ? inject_leave(inj) : inject_options(inj, 0)) == -1 ||
-	    inject_result(inj, ret) == -1)
-		return -1;
-	return alive;
+	return (made ? inject_leave(inj) : inject_options(inj, 0)) == -1 ||
+	    inject_result(inj, ret) == -1 ? -1 : alive;
 }
 
 /*

@@ -179,7 +179,6 @@ int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 {
 	struct seeking s = { .pid = pid, .mem = mem, .found = g };
-	const struct vma *v;
 	enum want w;
 	size_t i;
 	int absent;
@@ -191,11 +190,9 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 		for (i = 0; i < l->n && *gadget_place(g, w) == 0; i++)
 			seek_last(&s, w, &l->v[i]);
 	for (absent = 0; absent < 2; absent++)
-		for (i = l->n; i > 0 && !gadgets_whole(g); i--) {
-			v = &l->v[i - 1];
-			if (is_code(v))
-				seek_code(&s, v, absent == 1);
-		}
+		for (i = l->n; i > 0 && !gadgets_whole(g); i--)
+			if (is_code(&l->v[i - 1]))
+				seek_code(&s, &l->v[i - 1], absent == 1);
 	close(s.pagemap);
 	if (!gadgets_whole(g))
 		return errstr_set("found no system call instruction in its "
@@ -215,9 +212,7 @@ inject_learn(pid_t pid, const struct vmas *l)
 	struct gadgets g;
 	int mem;
 
-	if (!isa.injects)
-		return;
-	if ((mem = proc_open(pid, 0, "mem", O_RDONLY)) == -1)
+	if (!isa.injects || (mem = proc_open(pid, 0, "mem", O_RDONLY)) == -1)
 		return;
 	(void)gadgets_find(&g, pid, mem, l);
 	close(mem);

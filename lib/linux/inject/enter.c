@@ -131,7 +131,6 @@ inject_thread_leave(struct inject *inj)
 		return inject_refused(inj, "what it was");
 	inj->entered = false;
 	inj->ready = false;
-	if (ptrace(PTRACE_SETOPTIONS, inj->tid, NULL, NULL) == -1)
-		return inject_refused(inj, "options");
-	return 0;
+	return ptrace(PTRACE_SETOPTIONS, inj->tid, NULL, NULL) == -1 ?
+	    inject_refused(inj, "options") : 0;
 }

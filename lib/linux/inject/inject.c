@@ -36,7 +36,7 @@ map_size(void)
  * memory, unless a filter of seccomp(2) could kill the thread for that. Return
  * 0, or -1 with errstr set.
  */
-int
+static int
 inject_frame(struct inject *inj, bool unmap)
 {
 	struct frame w = { .tid = inj->tid, .gadget = &inj->gadget,
@@ -128,7 +128,7 @@ inject_map(struct inject *inj)
 			inj->map = 0;
 		return -1;
 	}
-	if (inject_leave(inj) == -1 || inject_result(inj, &ret) == -1)
+	if (inject_callend(inj, &ret) == -1)
 		return -1;
 	inj->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
 	if (inj->map == 0)
@@ -150,9 +150,8 @@ inject_unmap(struct inject *inj)
 
 	if (inj->map == 0)
 		return 0;
-	if (inject_thread(inj, inj->leader) == -1)
-		return -1;
-	if (inject_make(inj, &ret, SYS_munmap, arg) == -1)
+	if (inject_thread(inj, inj->leader) == -1 ||
+	    inject_make(inj, &ret, SYS_munmap, arg) == -1)
 		return -1;
 	inj->map = 0;
 	inj->stack.call = inj->stack.last;
@@ -231,14 +230,12 @@ inject_begin(const struct lproc *p, bool room, const struct vmas *l)
 	inj->until = now_ms() + ALL_MS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &inj->oldmask);
-	if (inject_thread_enter(inj, inj->leader) == -1 ||
-	    (l != NULL ? inject_survey(inj, l) : inject_look(inj)) == -1)
-		goto fail;
-	inj->ready = true;
-	if ((room ? inject_map(inj) : inject_frame(inj, false)) == -1)
-		goto fail;
-	return inj;
-fail:
+	if (inject_thread_enter(inj, inj->leader) == 0 &&
+	    (l != NULL ? inject_survey(inj, l) : inject_look(inj)) == 0) {
+		inj->ready = true;
+		if ((room ? inject_map(inj) : inject_frame(inj, false)) == 0)
+			return inj;
+	}
 	(void)inject_end(inj, -1);
 	return NULL;
 }

@@ -42,10 +42,8 @@ repeat_ask(struct inject *inj)
 	if (!inj->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
 		inj->restart.code = 0;
-	if (inject_load(inj, none) == -1 ||
-	    inject_options(inj, inj->suspend) == -1)
-		return -1;
-	return inject_leave(inj);
+	return inject_load(inj, none) == -1 ||
+	    inject_options(inj, inj->suspend) == -1 ? -1 : inject_leave(inj);
 }
 
 /*
@@ -138,9 +136,8 @@ inject_result(struct inject *inj, int64_t *ret)
 int
 inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_enter(inj, nr, arg, 0) == -1 || inject_leave(inj) == -1)
-		return -1;
-	return inject_result(inj, ret);
+	return inject_enter(inj, nr, arg, 0) == -1 ? -1 :
+	    inject_callend(inj, ret);
 }
 
 /*
@@ -229,9 +226,8 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)
 	memcpy(&from.iov_base, &buf, sizeof buf);
 	memcpy(&to.iov_base, &addr, sizeof addr);
 	from.iov_len = to.iov_len = len;
-	if (process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len)
-		return errstr_sys("memory of process %d", pid);
-	return 0;
+	return process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len ?
+	    errstr_sys("memory of process %d", pid) : 0;
 }
 
 /*
@@ -267,10 +263,8 @@ inject_read(struct inject *inj, void *buf, size_t len)
 {
 	if (scratch_fits(inj, len) == -1)
 		return -1;
-	if (pread(inj->mem, buf, len, (off_t)inject_scratch(inj)) !=
-	    (ssize_t)len)
-		return errstr_sys("/proc/%d/mem", inj->pid);
-	return 0;
+	return pread(inj->mem, buf, len, (off_t)inject_scratch(inj)) !=
+	    (ssize_t)len ? errstr_sys("/proc/%d/mem", inj->pid) : 0;
 }
 
 /*

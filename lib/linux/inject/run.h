@@ -98,9 +98,6 @@ int		 inject_thread_enter(struct inject *inj,
 		    const struct lthread *t);
 int		 inject_thread_leave(struct inject *inj);
 
-/* inject.c: write the return frame */
-int		 inject_frame(struct inject *inj, bool unmap);
-
 /* wait.c: wait for the thread, and report why it failed */
 int		 inject_await(struct inject *inj, uint64_t deadline);
 int		 inject_gone(struct inject *inj);

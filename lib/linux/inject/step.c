@@ -52,10 +52,8 @@ inject_load(struct inject *inj, const uint64_t arg[6])
 	 */
 	most = ~SIG_FAULTS;
 	inj->entered = true;
-	if (ptrace(PTRACE_SETSIGMASK, inj->tid, (void *)sizeof most, &most) ==
-	    -1)
-		return inject_refused(inj, "signal mask");
-	return 0;
+	return ptrace(PTRACE_SETSIGMASK, inj->tid, (void *)sizeof most,
+	    &most) == -1 ? inject_refused(inj, "signal mask") : 0;
 }
 
 /*
@@ -65,10 +63,9 @@ inject_load(struct inject *inj, const uint64_t arg[6])
 int
 inject_options(struct inject *inj, uintptr_t more)
 {
-	if (ptrace(PTRACE_SETOPTIONS, inj->tid, NULL,
-	    (void *)(inj->options | more)) == -1)
-		return inject_refused(inj, "options");
-	return 0;
+	return ptrace(PTRACE_SETOPTIONS, inj->tid, NULL,
+	    (void *)(inj->options | more)) == -1 ?
+	    inject_refused(inj, "options") : 0;
 }
 
 /*
@@ -158,9 +155,8 @@ inject_defer(struct inject *inj, int status)
 		return -1;
 	if (is_ignored(inj, sig))
 		return 0;
-	if (inject_load(inj, none) == -1)
-		return -1;
-	return is_fault(sig) ? inject_pass(inj, status) : sig;
+	return inject_load(inj, none) == -1 ? -1 :
+	    is_fault(sig) ? inject_pass(inj, status) : sig;
 }
 
 /*
@@ -397,7 +393,6 @@ inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 	if (!inject_isours(inj, &si))
 		return inject_cancel(inj, &si);
 	opts |= inj->suspend;
-	if (opts != 0 && inject_options(inj, opts) == -1)
-		return -1;
-	return inject_change(inj, nr, arg);
+	return opts != 0 && inject_options(inj, opts) == -1 ? -1 :
+	    inject_change(inj, nr, arg);
 }

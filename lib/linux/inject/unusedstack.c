@@ -48,19 +48,6 @@ is_stack(const struct vma *v)
 }
 
 /*
- * Return the start of the guard mapping directly below mapping v of l. If there
- * is none, return v->start.
- */
-static uint64_t
-guarded_from(const struct vmas *l, const struct vma *v)
-{
-	const unsigned int rights = VMA_READ | VMA_WRITE | VMA_EXEC;
-
-	return v > l->v && v[-1].end == v->start && (v[-1].flags & rights) ==
-	    0 ? v[-1].start : v->start;
-}
-
-/*
  * Find the nearest guard page (MADV_GUARD_INSTALL of madvise(2)) below address
  * sp, at most DEEP pages below. start is the start of the mapping. Return the
  * end address of the guard page, or 0 if there is none or the kernel does not
@@ -113,7 +100,8 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 	*stack = *v;
 	if ((low = guard_below(inj, v->start, sp)) != 0)
 		stack->start = low;
-	return low != 0 || guarded_from(l, v) < v->start;
+	return low != 0 || (v > l->v && v[-1].end == v->start &&
+	    !(v[-1].flags & (VMA_READ | VMA_WRITE | VMA_EXEC)));
 }
 
 /*
@@ -211,8 +199,7 @@ unusedstack_find(struct inject *inj, const struct vmas *l)
 	for (v = NULL, i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].name, "[stack]") == 0)
 			v = &l->v[i];
-	len = frame_build(inj->buf, 0, &w, &none);
-	if (len == -1)
+	if ((len = frame_build(inj->buf, 0, &w, &none)) == -1)
 		return inject_refused(inj, "extended state");
 	if (v != NULL && take_unused(inj, v, (size_t)len))
 		return 0;

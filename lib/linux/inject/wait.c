@@ -37,9 +37,8 @@ inject_gone(struct inject *inj)
 int
 inject_refused(struct inject *inj, const char *what)
 {
-	if (errno == ESRCH)
-		return inject_gone(inj);
-	return errstr_sys("thread %d: %s", inj->tid, what);
+	return errno == ESRCH ? inject_gone(inj) :
+	    errstr_sys("thread %d: %s", inj->tid, what);
 }
 
 /*

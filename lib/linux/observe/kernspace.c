@@ -38,9 +38,7 @@ kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
 
 	if (start < KERNEL_HALF || end <= start)
 		return 0;
-	if ((v.name = str_dup(name)) == NULL)
-		return -1;
-	return vmas_add(&sp->vma, &v);
+	return (v.name = str_dup(name)) == NULL ? -1 : vmas_add(&sp->vma, &v);
 }
 
 static int

@@ -88,9 +88,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		if (fd == -1 && (fd = proc_open(tid, 0, "maps", O_RDONLY)) ==
 		    -1)
 			return -1;
-		memset(&q, 0, sizeof q);
-		q.size = sizeof q;
-		q.addr = v->start;
+		q = (struct query){ .size = sizeof q, .addr = v->start };
 		rc = call_ioctl(fd, QUERY_IOCTL, &q);
 		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
 			sp->m[i].flags |= VMF_HUGETLB;
@@ -153,10 +151,9 @@ space_try(struct space *sp, pid_t tid)
 
 	if (sp->brief)
 		return space_glance(sp, tid);
-	if (space_text(sp, tid, "smaps") == -1 &&
-	    (errno != ENOENT || space_text(sp, tid, "maps") == -1))
-		return -1;
-	if (proc_read(tid, 0, "maps", &b) == -1)
+	if ((space_text(sp, tid, "smaps") == -1 &&
+	    (errno != ENOENT || space_text(sp, tid, "maps") == -1)) ||
+	    proc_read(tid, 0, "maps", &b) == -1)
 		return -1;
 	rc = vmas_match(&b, &sp->vma);
 	free(b.data);

@@ -90,16 +90,6 @@ use_shared(struct usage *u, const struct entries *es)
 	return 0;
 }
 
-static void
-use_absent(struct usage *u, size_t i, uint64_t e)
-{
-	if (e & PME_GUARD)
-		u->use[i].guard += u->kb;
-	else if (e & PME_SWAPPED &&
-	    (e & (((uint64_t)1 << SWAP_BITS) - 1)) < SWAP_TYPES)
-		u->use[i].swap += u->kb;
-}
-
 static int
 use_entries(void *arg, const struct entries *es)
 {
@@ -119,8 +109,11 @@ use_entries(void *arg, const struct entries *es)
 			n += es->each;
 		else if (e & PME_PRESENT)
 			others = true;
-		else if (e != 0)
-			use_absent(u, es->vma, e);
+		else if (e & PME_GUARD)
+			p->guard += u->kb;
+		else if (e & PME_SWAPPED &&
+		    (e & (((uint64_t)1 << SWAP_BITS) - 1)) < SWAP_TYPES)
+			p->swap += u->kb;
 	}
 	p->uss += n * u->kb;
 	p->pss += n * u->pss;
@@ -172,20 +165,6 @@ use_smaps(const struct usage *u, size_t i, struct scanned *s)
 }
 
 /*
- * Find out, on the first call, whether pagemap shows zero pages and huge pages.
- * If it does not, read smaps.
- */
-static int
-use_ask(struct usage *u)
-{
-	if (u->asked)
-		return 0;
-	u->asked = true;
-	u->scans = pagemap_scans(u->fd);
-	return u->scans ? 0 : smapsizes_read(&u->sizes, (pid_t)u->sp->tid);
-}
-
-/*
  * Count the zero pages and huge pages of mapping i, which pagemap entries do
  * not show. If page frames are hidden, also compute how much of the mapping is
  * shared.
@@ -198,8 +177,15 @@ use_scan(struct usage *u, size_t i)
 
 	if (u->sp->m[i].flags & VMF_HUGETLB || v->start > INT64_MAX)
 		return 0;
-	if (use_ask(u) == -1 || pagemap_walk(u->fd, v->start, v->end, PM_HUGE,
-	    scan_run, &s) == -1)
+	if (!u->asked) {
+		/* if pagemap does not show these pages, smaps does */
+		u->asked = true;
+		u->scans = pagemap_scans(u->fd);
+		if (!u->scans &&
+		    smapsizes_read(&u->sizes, (pid_t)u->sp->tid) == -1)
+			return -1;
+	}
+	if (pagemap_walk(u->fd, v->start, v->end, PM_HUGE, scan_run, &s) == -1)
 		return -1;
 	if (!u->scans)
 		use_smaps(u, i, &s);
@@ -238,14 +224,11 @@ pageuse_live(struct pageuse *use, const struct space *sp,
     struct frames *counts, const struct frames *flags, bool detail,
     bool *hidden)
 {
+	const uint64_t kb = (uint64_t)sysconf(_SC_PAGESIZE) / KB;
 	struct usage u = { .use = use, .sp = sp, .counts = counts,
-	    .flags = flags };
-	uint64_t page;
+	    .flags = flags, .kb = kb, .pss = kb * PSS_KB };
 	int rc;
 
-	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	u.kb = page / KB;
-	u.pss = u.kb * PSS_KB;
 	if ((u.vague = calloc(sp->vma.n + 1, sizeof *u.vague)) == NULL)
 		return errstr_set("out of memory");
 	u.fd = space_pagemap(sp);

@@ -64,7 +64,6 @@ struct tpfield {		/* position of a field in the data of a
 };
 
 int		 tracefs_open(void);
-int		 tracefs_read(int dir, const char *path, struct buf *b);
 int		 format_id(const char *text, uint64_t *id);
 int		 format_field(const char *text, const char *name,
 		    struct tpfield *f);

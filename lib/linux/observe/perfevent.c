@@ -260,12 +260,9 @@ ring_attach(struct ring *r, int fd, size_t size)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *p;
 
-	if (r->map != NULL) {
-		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == -1)
-			return errstr_sys("cannot attach a perf event to "
-			    "its ring");
-		return 0;
-	}
+	if (r->map != NULL)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == -1 ?
+		    errstr_sys("cannot attach a perf event to its ring") : 0;
 	for (;; size /= 2) {
 		p = mmap(NULL, size + page, PROT_READ | PROT_WRITE,
 		    MAP_SHARED, fd, 0);

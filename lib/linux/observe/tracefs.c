@@ -41,19 +41,6 @@ tracefs_open(void)
 }
 
 /*
- * Read the file at path below dir, the directory of tracefs, into b, and append
- * a NUL. Return 0, or -1 with errstr set.
- */
-int
-tracefs_read(int dir, const char *path, struct buf *b)
-{
-	if (full_readfile(dir, path, b) == -1)
-		return errstr_sys("tracefs: %s", path);
-	buf_add(b, "", 1);
-	return buf_check(b);
-}
-
-/*
  * Set *id to the ID of the tracepoint whose format file contains text. Return
  * 0, or -1 with errstr set.
  */
@@ -239,7 +226,12 @@ tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
 
 	memset(f, 0, sizeof *f);
 	snprintf(path, sizeof path, "events/%s/format", t->event);
-	rc = tracefs_read(dir, path, &b);
+	if (full_readfile(dir, path, &b) == -1)
+		rc = errstr_sys("tracefs: %s", path);
+	else {
+		buf_add(&b, "", 1);
+		rc = buf_check(&b);
+	}
 	if (rc == 0)
 		rc = format_id((char *)b.data, &f->id);
 	for (i = 0; rc == 0 && i < TRACE_ARGS && t->field[i] != NULL; i++)

@@ -112,16 +112,13 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 	if (filter != NULL)
 		/* without the filter, extra samples do no harm */
 		(void)ioctl(ev.fd, PERF_EVENT_IOC_SET_FILTER, filter);
-	if (call_ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1) {
+	if (call_ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1)
 		errstr_sys("cannot get the ID of a perf event");
-		goto fail;
+	else if (ring_attach(r, ev.fd, t->ringsize) == 0 &&
+	    VEC_ADD(t->ev, t->nev, ev) == 0) {
+		t->sorted = false;
+		return 0;
 	}
-	if (ring_attach(r, ev.fd, t->ringsize) == -1 ||
-	    VEC_ADD(t->ev, t->nev, ev) == -1)
-		goto fail;
-	t->sorted = false;
-	return 0;
-fail:
 	e = errno;
 	if (r->fd == ev.fd) {
 		ring_free(r);
@@ -227,15 +224,6 @@ tracer_wait(struct tracer *t, int ms)
 
 CMP(opened_cmp, struct opened, id)
 
-static const struct opened *
-opened_find(struct tracer *t, uint64_t id)
-{
-	if (!t->sorted)
-		SORT(t->ev, t->nev, opened_cmp);
-	t->sorted = true;
-	return FIND(t->ev, t->nev, id, id);
-}
-
 /*
  * Set *kind to the kind of record r, which is not a sample, and update the
  * threads of t. owner is the traced thread to which the thread of r belongs.
@@ -284,7 +272,10 @@ record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
 		t->lost += r.lost;
 		return fn(arg, &tr);
 	}
-	if ((ev = opened_find(t, r.id)) == NULL)
+	if (!t->sorted)
+		SORT(t->ev, t->nev, opened_cmp);
+	t->sorted = true;
+	if ((ev = FIND(t->ev, t->nev, id, r.id)) == NULL)
 		return 0;
 	owner = threadset_owner(&t->threads, (pid_t)r.tid);
 	if (owner == 0) {

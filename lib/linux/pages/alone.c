@@ -43,10 +43,9 @@ pages_arealone(int pagemap, uint64_t addr, uint64_t end)
 bool
 pages_readalone(pid_t pid, int pagemap, void *buf, size_t len, uint64_t addr)
 {
-	struct iovec to = { buf, len }, from = { .iov_len = len };
+	struct iovec to = { buf, len };
+	struct iovec from = { (void *)(uintptr_t)addr, len };
 
-	if (!pages_arealone(pagemap, addr, addr + len))
-		return false;
-	from.iov_base = (void *)(uintptr_t)addr;
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)len;
+	return pages_arealone(pagemap, addr, addr + len) &&
+	    process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)len;
 }

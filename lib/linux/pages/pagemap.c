@@ -59,12 +59,11 @@ enum {
  * ESRCH, or the end, means that no process has the memory any more
  * (pagemap_read and do_pagemap_scan of fs/proc/task_mmu.c).
  */
-int
+static int
 pagemap_fail(ssize_t n)
 {
-	if (n == 0 || errno == ESRCH || errno == ENOENT)
-		return errstr_set("it ended before it was read");
-	return errstr_sys("pagemap");
+	return n == 0 || errno == ESRCH || errno == ENOENT ?
+	    errstr_set("it ended before it was read") : errstr_sys("pagemap");
 }
 
 /*

@@ -47,7 +47,6 @@ struct pagerun {
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
 int		 space_pagemap(const struct space *sp);
-int		 pagemap_fail(ssize_t n);
 ssize_t		 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v,
 		    size_t max);
 int		 pagemap_walk(int fd, uint64_t start, uint64_t end,

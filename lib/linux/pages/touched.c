@@ -121,20 +121,15 @@ pagemap_touched(pid_t tid, int fd, const struct vmas *l, bool *has)
 	memset(has, 0, l->n * sizeof *has);
 	for (i = 0; i < l->n && rc != -1; i += n) {
 		v = &l->v[i];
-		n = 1;
+		for (n = 1; i + n < l->n &&
+		    v[n - 1].end - v[n - 1].start <= TOUCHED_SMALL &&
+		    v[n].end - v[n].start <= TOUCHED_SMALL &&
+		    v[n].start - v[n - 1].end <= TOUCHED_SMALL; n++)
+			continue;
 		if (v->start > INT64_MAX)	/* [vsyscall] has no entries */
 			continue;
-		for (n = 0; i + n < l->n &&
-		    v[n].end - v[n].start <= TOUCHED_SMALL && (n == 0 ||
-		    v[n].start - v[n - 1].end <= TOUCHED_SMALL); n++)
-			continue;
-		if (n > 1) {
-			rc = pagemap_walk(fd, v->start, v[n - 1].end, 0,
-			    touch_run, &t);
-			continue;
-		}
-		n = 1;
-		rc = touch_one(&t, i);
+		rc = n == 1 ? touch_one(&t, i) : pagemap_walk(fd, v->start,
+		    v[n - 1].end, 0, touch_run, &t);
 	}
 	return rc == -1 || touch_rest(&t, tid) == -1 ? -1 : 0;
 }

@@ -95,19 +95,6 @@ pressure_measure(pid_t pid, const char *resource, uint64_t *v)
 }
 
 /*
- * Set *v to the number of open descriptors of process pid, as its thread tid
- * shows it. Return what proc_list() returns.
- */
-static int
-fds_count(pid_t pid, pid_t tid, uint64_t *v)
-{
-	char name[40];
-
-	snprintf(name, sizeof name, "task/%d/fd", tid);
-	return proc_list(pid, name, number_count, v);
-}
-
-/*
  * Set *v to the current value of m for process pid, and touch nothing of the
  * process. Return 0, 1 if the process has ended, or -1 with errstr set.
  */
@@ -116,6 +103,7 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 {
 	pid_t living = pid;
 	struct task t;
+	char name[40];
 	long n;
 	int rc;
 
@@ -139,7 +127,8 @@ proc_gauge(pid_t pid, enum gauge m, uint64_t *v)
 		*v = (uint64_t)n;
 		return n == -1;
 	case GAUGE_FDS:
-		return fds_count(pid, living, v);
+		snprintf(name, sizeof name, "task/%d/fd", living);
+		return proc_list(pid, name, number_count, v);
 	default:
 		rc = pressure_measure(pid, m == GAUGE_PSI_CPU ? "cpu" :
 		    m == GAUGE_PSI_IO ? "io" : "memory", v);

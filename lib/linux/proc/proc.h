@@ -24,8 +24,7 @@ size_t		 proc_inner(pid_t pid, pid_t tid, uint64_t *num);
 void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
 void		 filelist_lose(struct filelist *l, const char *name);
-void		 filelist_link(struct filelist *l, pid_t pid, pid_t tid,
-		    const char *name);
+void		 filelist_link(struct filelist *l, pid_t pid, const char *name);
 
 /* read.c: open and read files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);

@@ -309,16 +309,15 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Append the target of a symbolic link to l, if the link exists and is
- * readable. The link is called name in /proc/pid (if tid is 0) or
- * /proc/pid/task/tid.
+ * Append the target of the symbolic link called name in /proc/pid to l, if the
+ * link exists and is readable.
  */
 void
-filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
+filelist_link(struct filelist *l, pid_t pid, const char *name)
 {
 	char *s;
 
-	if ((s = proc_link(pid, tid, name)) != NULL)
+	if ((s = proc_link(pid, 0, name)) != NULL)
 		filelist_add(l, name, (uint8_t *)s, strlen(s));
 	else
 		filelist_lose(l, name);

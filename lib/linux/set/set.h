@@ -76,15 +76,6 @@ struct rootid {			/* identity of the root directory of a
 				   mount has several */
 };
 
-/*
- * Return true if a and b are the same directory on the same mount.
- */
-static inline bool
-rootid_same(const struct rootid *a, const struct rootid *b)
-{
-	return a->ino == b->ino && a->mount == b->mount && a->dev == b->dev;
-}
-
 struct common {			/* sizes of private memory without a file, in
 				   kilobytes, as smaps gave them before the
 				   stop */

@@ -44,14 +44,6 @@ fifo_place(const struct pipeline *s, const struct statx *sx)
 	    (uintmax_t)sx->stx_ino);
 }
 
-static bool
-fifo_known(const struct pipeline *s, const struct statx *sx)
-{
-	void **place = fifo_place(s, sx);
-
-	return place != NULL && *place != NULL;
-}
-
 static void
 fifo_add(struct pipeline *s, const struct statx *sx)
 {
@@ -89,8 +81,10 @@ search_fd(void *arg, long fd)
 {
 	struct pipeline *s = arg;
 	struct statx sx;
+	void **place;
 
-	if (fd_fifo(s->pid, fd, &sx) && fifo_known(s, &sx) &&
+	if (fd_fifo(s->pid, fd, &sx) &&
+	    (place = fifo_place(s, &sx)) != NULL && *place != NULL &&
 	    fd_mode(s->pid, fd) != O_WRONLY) {
 		s->reads = true;
 		if (fd == STDIN_FILENO)

@@ -33,13 +33,11 @@ static void
 record_pending(struct filelist *l, const char *name, pid_t tid,
     unsigned int flags)
 {
-	struct __ptrace_peeksiginfo_args args = { 0 };
+	struct __ptrace_peeksiginfo_args args = { .flags = flags, .nr = 16 };
 	siginfo_t si[16];
 	struct buf b = { 0 };
 	long n;
 
-	args.flags = flags;
-	args.nr = 16;
 	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si)) > 0 &&
 	    args.off < MAX_PENDING) {
 		buf_add(&b, si, (size_t)n * sizeof *si);
@@ -139,8 +137,7 @@ regs_settle(struct lthread *t, bool restart)
 		t->seencall.sleeps = 0;
 	if (regs_abort(t->tid))
 		len = general_read(t, room);
-	free(t->general.data);
-	t->general = (struct bytes){ 0 };
+	regs_forget(t);
 	t->regs = len > 0;
 	if (len <= 0) {
 		filelist_lose(&t->seen, names[REGSET_PRSTATUS]);
@@ -244,18 +241,6 @@ regs_general(struct lthread *t, struct filelist *l)
 }
 
 /*
- * Return true if file f of a thread's record is a packed register set.
- */
-static bool
-is_packed(const struct file *f)
-{
-	static const char dir[] = "regset/";
-
-	return strncmp(f->name, dir, sizeof dir - 1) == 0 &&
-	    strcmp(f->name, names[REGSET_PRSTATUS]) != 0;
-}
-
-/*
  * Unpack all register sets in the record of thread t. For each set that has an
  * index in reg, set that element of reg to the unpacked bytes, which the record
  * still owns. Elements for missing sets stay unchanged. Return 0, or -1 with
@@ -267,10 +252,13 @@ regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])
 	const struct file *f;
 	size_t i;
 
-	for (i = 0; i < t->rec.n; i++)
-		if (is_packed(&t->rec.file[i]) &&
+	for (i = 0; i < t->rec.n; i++) {
+		f = &t->rec.file[i];
+		if (strncmp(f->name, "regset/", 7) == 0 &&
+		    strcmp(f->name, names[REGSET_PRSTATUS]) != 0 &&
 		    file_unpack(&t->rec.file[i]) == -1)
 			return -1;
+	}
 	for (i = 0; i < sizeof names / sizeof *names; i++)
 		if ((f = filelist_find(&t->rec, names[i])) != NULL)
 			reg[i] = (struct bytes){ f->data, f->len };

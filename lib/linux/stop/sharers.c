@@ -61,17 +61,12 @@ static int
 sharer_cmp(const void *a, const void *b)
 {
 	const struct sharer *x = a, *y = b;
+	long order;
 
 	if (x->stack != y->stack)
 		return x->stack < y->stack ? -1 : 1;
-	switch (syscall(SYS_kcmp, x->pid, y->pid, KCMP_VM, 0L, 0L)) {
-	case 1:
-		return -1;
-	case 2:
-		return 1;
-	default:
-		return 0;
-	}
+	order = syscall(SYS_kcmp, x->pid, y->pid, KCMP_VM, 0L, 0L);
+	return order == 1 ? -1 : order == 2;
 }
 
 /*

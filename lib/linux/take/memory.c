@@ -285,21 +285,18 @@ static int
 take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
 {
 	struct source *const own = k->from;
-	struct pagerun run;
 	int rc;
 
 	for (rc = 0; rc == 0 && r < p->gap + p->ngaps &&
 	    r->start < k->vma->end; r++) {
 		if (r->what & GAP_NOTHING)
 			continue;
-		run.start = r->start;
-		run.end = r->end;
-		run.what = r->what;
 		if (r->src != NULL) {
 			k->from = r->src;
 			k->shift = r->loc - r->start;
 		}
-		rc = take_run(k, &run);
+		rc = take_run(k, &(struct pagerun){ r->start, r->end,
+		    r->what });
 		k->from = own;
 		k->shift = 0;
 	}
@@ -370,17 +367,14 @@ int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
     struct proc *p, const struct task *t, struct buf *own)
 {
-	struct taking k;
+	struct taking k = { .proc = lp, .pages = own,
+	    .page = (uint64_t)sysconf(_SC_PAGESIZE) };
 	size_t i;
 	int rc;
 
 	/* without a clone, memory would change while an early copy reads it */
 	if (t->vma.n == 0 || (l->opts.early != 0 && lp->clone == 0))
 		return 0;
-	memset(&k, 0, sizeof k);
-	k.proc = lp;
-	k.pages = own;
-	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
 	    (k.mem = source_live(l, s, lp, false)) == NULL ||
 	    alone_source(l, s, lp, k.mem, &k.alone) == -1)
@@ -436,8 +430,6 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p,
 		    (uintmax_t)f.st.st_size);
 	src = file_source(s, &f, name == NULL ? "executable" : name, &fd);
 	free(name);
-	if (src == NULL)
-		return -1;
-	p->text = image_whole(p, src, size);
-	return p->text == NULL ? -1 : 0;
+	return src == NULL ||
+	    (p->text = image_whole(p, src, size)) == NULL ? -1 : 0;
 }

@@ -92,7 +92,7 @@ proc_peek(struct lproc *p)
 	if (p->mmtid == 0)
 		return;
 	for (i = 0; i < sizeof links / sizeof *links; i++)
-		filelist_link(&p->links, pid, 0, links[i]);
+		filelist_link(&p->links, pid, links[i]);
 	if (proc_list(pid, "fd", open_read, p) == -1)
 		p->unopened = strdup(snap_errstr());
 	SORT(p->task.open, p->task.nopen, open_cmp);
@@ -170,10 +170,7 @@ procs_peek(struct live *l)
 	struct turns t;
 
 	workers_run(turns_begin(l, &t, WORKERS), peek_work, &t);
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (is_judge(p))
-			break;
-	if (p != NULL)
+	if ((p = LSEEK(&l->procs, is_judge(x))) != NULL)
 		live_warn(l, "process %d decides which files may be opened "
 		    "(fanotify(7)): snap opens none, and saves only resident "
 		    "pages of mapped files", p->pid);

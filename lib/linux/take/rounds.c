@@ -12,33 +12,6 @@
 #include <pthread.h>
 
 /*
- * Return true if process p can join round r, which must not be full. Two
- * processes that share memory cannot be in one round, since each would find the
- * other's injected call on its stack. This does not matter if p has a clone,
- * since the clone has memory of its own.
- */
-static bool
-round_fits(const struct round *r, const struct lproc *p)
-{
-	return r->n < MAX_ASKED && (p->clone != 0 ||
-	    SEEK(r->v, r->n, lproc_shares(x->proc, p)) == NULL);
-}
-
-/*
- * Begin to restore the processes of r that are not clones: no more calls are
- * injected into these.
- */
-static void
-round_ending(struct round *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (r->v[i].rc == 0 && r->v[i].proc->clone == 0)
-			inject_ending(r->v[i].in);
-}
-
-/*
  * Handle process p, into which no call can be injected; errstr says why. Write
  * the reason to rec, the record of p, and warn the user. If p has no clone and
  * its memory can still change, the user was already warned of that. Then report
@@ -82,17 +55,6 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Return true if a thread of process p, other than the first, is stopped and
- * can be asked for its state.
- */
-static bool
-others_stopped(const struct lproc *p)
-{
-	return LSEEK(&p->threads, x->tid != p->pid && x->hold ==
-	    HOLD_STOPPED) != NULL;
-}
-
-/*
  * Ask the threads of a's process, except the first, for their state, by
  * injected calls. Skip threads that cannot run injected calls.
  */
@@ -132,7 +94,9 @@ all_enter(struct lproc *p, struct lthread *leader)
 	else if (leader->hold != HOLD_STOPPED)
 		errstr_set("it is not stopped");
 	else if (runs == 1 && mappings_read(p) == 0)
-		return inject_begin(p, others_stopped(p), &p->task.vma);
+		/* room if another thread can be asked as well */
+		return inject_begin(p, LSEEK(&p->threads, x->tid != p->pid &&
+		    x->hold == HOLD_STOPPED) != NULL, &p->task.vma);
 	return NULL;
 }
 
@@ -212,7 +176,10 @@ round_ask(struct live *l, struct round *r)
 		for (a = r->v; a < r->v + r->n; a++)
 			others_ask(a);
 	}
-	round_ending(r);
+	/* no more calls are injected into those that are not clones */
+	for (a = r->v; a < r->v + r->n; a++)
+		if (a->rc == 0 && a->proc->clone == 0)
+			inject_ending(a->in);
 	for (a = r->v; a < r->v + r->n; a++)
 		if (asking_end(a, r->rest) == -1)
 			ask_failed(l, r, a->proc);
@@ -262,7 +229,10 @@ ask(struct live *l, struct round *r, struct lproc *p)
 	struct lthread *leader = TAILQ_FIRST(&p->threads);
 	struct inject *in;
 
-	if (!round_fits(r, p))
+	/* processes that share memory would find each other's injected calls
+	   on their stacks; a clone has memory of its own */
+	if (r->n == MAX_ASKED || (p->clone == 0 &&
+	    SEEK(r->v, r->n, lproc_shares(x->proc, p)) != NULL))
 		round_ask(l, r);
 	in = r->rest ? rest_enter(p) : all_enter(p, leader);
 	if (in != NULL)

@@ -121,16 +121,6 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
- * Return the number of earlier copies or moments of the processes of l that the
- * same stream contains.
- */
-static unsigned int
-live_copies(const struct live *l)
-{
-	return l->opts.moment != 0 ? l->opts.moment - 1 : l->opts.early;
-}
-
-/*
  * Capture thread th, which t describes. Add a process to the snapshot, and let
  * the callback k->take, if there is one, fill it in. If th is the first thread
  * of its process, also capture text and memory. On success, free the contents
@@ -140,28 +130,30 @@ static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
     struct task *t)
 {
+	const struct liveopts *o = &k->live->opts;
 	struct buf pages = { 0 };
 	struct proc *p;
 	bool leads;
 
 	leads = th->tid == lp->pid;
-	if ((!leads || lp->clone != 0) && k->live->opts.early == 0)
+	if ((!leads || lp->clone != 0) && o->early == 0)
 		thread_finish(k->live, lp, th);
 	take_room(k);
 	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array of
 					 the snapshot */
-	p = snap_add(k->snap, (uint64_t)th->tid +
-	    (uint64_t)live_copies(k->live) * EARLY_PID);
+	/* the stream also has the earlier copies or moments of the process */
+	p = snap_add(k->snap, (uint64_t)th->tid + EARLY_PID *
+	    (uint64_t)(o->moment != 0 ? o->moment - 1 : o->early));
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
 		return -1;
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	if (leads && lp->mmtid != 0) {
-		if (k->live->opts.perfmaps)
+		if (o->perfmaps)
 			perfmap_record(lp, t, &th->rec);
 		if (record_refit(lp, &th->rec) == -1 ||
-		    (k->live->opts.early == 0 && text_image(k->live, lp,
-		    k->snap, p, &th->rec) == -1) ||
+		    (o->early == 0 && text_image(k->live, lp, k->snap, p,
+		    &th->rec) == -1) ||
 		    memory_take(k, lp, p, t, &pages) == -1) {
 			buf_free(&pages);
 			return -1;
@@ -174,10 +166,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	}
 	if (th->rec.failed)
 		return errstr_set("out of memory");
-	if (regs_unpack(th, t->reg) == -1)
-		return -1;
-	if (k->take != NULL &&
-	    k->take(k->arg, p, t, th->rec.file, th->rec.n) == -1)
+	if (regs_unpack(th, t->reg) == -1 || (k->take != NULL &&
+	    k->take(k->arg, p, t, th->rec.file, th->rec.n) == -1))
 		return -1;
 	take_ready(k);
 	task_free(t);
@@ -309,14 +299,10 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 
 	if ((k = mem_new(1, sizeof *k)) == NULL)
 		return -1;
-	k->live = l;
-	k->snap = s;
-	k->take = take;
-	k->arg = arg;
-	pthread_mutex_init(&k->lock, NULL);
-	pthread_cond_init(&k->ready, NULL);
-	pthread_cond_init(&k->wanted, NULL);
-	k->threaded = true;
+	*k = (struct taker){ .live = l, .snap = s, .take = take, .arg = arg,
+	    .threaded = true, .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .ready = PTHREAD_COND_INITIALIZER,
+	    .wanted = PTHREAD_COND_INITIALIZER };
 	l->taker = k;
 	if (worker_start(&k->thread, take_all, k) != 0) {
 		k->threaded = false;

@@ -31,13 +31,13 @@ static unsigned int
 record_dumped(const struct filelist *l)
 {
 	const struct file *f;
-	char text[16];
+	struct scan t;
+	uint64_t bits;
 
 	if ((f = filelist_find(l, "coredump_filter")) == NULL)
 		return 0;
-	snprintf(text, sizeof text, "%.*s", (int)(f->len < 15 ? f->len : 15),
-	    f->data == NULL ? "" : (const char *)f->data);
-	return (unsigned int)strtoul(text, NULL, 16);
+	t = scan_begin(f->data, f->len);
+	return scan_number(&t, 16, &bits) ? (unsigned int)bits : 0;
 }
 
 /*
@@ -212,7 +212,7 @@ task_own(const struct lproc *p, struct filelist *rec)
 	for (i = 0; i < NITEMS(clone_files); i++)
 		filelist_read(rec, pid, 0, clone_files[i]);
 	for (i = 0; p->mmtid != 0 && i < NITEMS(clone_links); i++)
-		filelist_link(rec, pid, 0, clone_links[i]);
+		filelist_link(rec, pid, clone_links[i]);
 }
 
 /*

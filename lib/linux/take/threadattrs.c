@@ -41,18 +41,6 @@ spaces_read(pid_t tid, uint64_t space[NSPACES])
 }
 
 /*
- * Return true if threads a and b do not share the resource with index i in the
- * array called apart. kcmp(2) must be able to compare this resource.
- */
-static bool
-kcmp_differs(pid_t a, pid_t b, size_t i)
-{
-	static const int kind[NKCMP] = { KCMP_FILES, KCMP_FS };
-
-	return syscall(SYS_kcmp, a, b, kind[i], 0L, 0L) > 0;
-}
-
-/*
  * Add to list l the resources that thread t does not share with another thread
  * of its process. other is the ID of that thread, and space has its namespaces.
  * A resource that cannot be compared counts as shared.
@@ -61,6 +49,7 @@ void
 thread_apart(const struct lthread *t, pid_t other,
     const uint64_t space[NSPACES], struct filelist *l)
 {
+	static const int kind[NKCMP] = { KCMP_FILES, KCMP_FS };
 	struct buf b = { 0 };
 	uint64_t own;
 	size_t i;
@@ -68,7 +57,8 @@ thread_apart(const struct lthread *t, pid_t other,
 
 	for (i = 0; i < NKCMP + NSPACES; i++) {
 		if (i < NKCMP)
-			has = kcmp_differs(other, t->tid, i);
+			has = syscall(SYS_kcmp, other, t->tid, kind[i], 0L,
+			    0L) > 0;
 		else {
 			own = ns_number(t->tid, apart[i] + strlen("ns/"));
 			has = own != 0 && space[i - NKCMP] != 0 &&

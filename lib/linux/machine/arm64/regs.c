@@ -116,18 +116,12 @@ gregs_jump(struct gregs *r, uint64_t pc)
 }
 
 /*
- * Return addr without its tag, the highest byte.
+ * Return the stack pointer in *r without its tag, the highest byte.
  */
-static uint64_t
-untagged(uint64_t addr)
-{
-	return addr & (UINT64_MAX >> 8);
-}
-
 uint64_t
 gregs_sp(const struct gregs *r)
 {
-	return untagged(r->word[SP]);
+	return r->word[SP] & (UINT64_MAX >> 8);
 }
 
 #endif

@@ -179,9 +179,8 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 		}
 		free(b.data);
 	}
-	if (note_write(tid, NOTE_SYSTEM_CALL, &none, sizeof none) == -1)
-		return -1;
-	return rc;
+	return note_write(tid, NOTE_SYSTEM_CALL, &none, sizeof none) == -1 ?
+	    -1 : rc;
 }
 
 /*

@@ -90,9 +90,7 @@ owner_record(struct filerec *t)
 	int sig;
 
 	if ((sig = fcntl(t->dup, F_GETSIG)) == -1 ||
-	    fcntl(t->dup, F_GETOWN_EX, &o) == -1)
-		return;
-	if (sig == 0 && o.pid == 0)
+	    fcntl(t->dup, F_GETOWN_EX, &o) == -1 || (sig == 0 && o.pid == 0))
 		return;
 	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
 		memset(uid, 0, sizeof uid);
@@ -117,8 +115,7 @@ filerec_dup(struct filerec *t)
 		tell_why(t, "reading it would change its network class");
 		return false;
 	}
-	t->dup = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
-	    t->fd, 0);
+	t->dup = (int)syscall(SYS_pidfd_getfd, t->pidfd, t->fd, 0);
 	if (t->dup == -1) {
 		tell_why(t, "its descriptor cannot be duplicated");
 		return false;

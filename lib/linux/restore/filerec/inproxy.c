@@ -93,8 +93,7 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 
 	if (q->rc == -1 || bulk_finish(&q->to, &answer.data, &answer.len) ==
 	    -1) {
-		if (q->rc == -1)
-			bulk_free(&q->to);
+		bulk_free(&q->to);
 		if (t->out.len == 0)
 			filerec_type(t, "other");
 		tell_why(t, "cannot read it: %s", q->why);

@@ -131,14 +131,13 @@ netpeers_record(struct filelist *rec, int fd)
 		return;
 	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	here = netlink_socket(NETLINK_ROUTE);
-	if (own == -1 || here == -1 || !space_number(fd, own, &id))
-		goto out;
-	in = (struct attributes){ f->data, f->len };
-	while (netmessage_next(&in, &m))
-		peer_add(&b, &m, id, here);
-	if (b.len > 0)
-		filelist_buf(rec, "net/peers", &b);
-out:
+	if (own != -1 && here != -1 && space_number(fd, own, &id)) {
+		in = (struct attributes){ f->data, f->len };
+		while (netmessage_next(&in, &m))
+			peer_add(&b, &m, id, here);
+		if (b.len > 0)
+			filelist_buf(rec, "net/peers", &b);
+	}
 	fd_drop(here);
 	fd_drop(own);
 }

@@ -61,23 +61,6 @@ limits_read(struct buf *b)
 }
 
 /*
- * Read all objects of the IPC namespace v into v->rest. This thread is in that
- * namespace.
- */
-static void
-rest_read(struct sysv *v)
-{
-	char *sem, *msg;
-
-	sem = text_read("/proc/sysvipc/sem");
-	msg = text_read("/proc/sysvipc/msg");
-	sysvspace_read(&v->rest, v->shm, sem, msg);
-	mqueues_read(&v->rest);
-	free(sem);
-	free(msg);
-}
-
-/*
  * Enter the IPC namespace of process p, whose number is ns, read its contents,
  * and leave it again. Return the contents, which set l owns, or NULL with
  * errstr set.
@@ -88,6 +71,7 @@ sysv_read(struct live *l, const struct lproc *p, uint64_t ns)
 	struct buf limits = { 0 };
 	struct visit there;
 	struct sysv *v;
+	char *sem, *msg;
 
 	if ((v = pool_new(&l->pool, 1, sizeof *v)) == NULL ||
 	    visit_begin(&there, VISIT_IPC, p->mmtid) == -1)
@@ -98,8 +82,14 @@ sysv_read(struct live *l, const struct lproc *p, uint64_t ns)
 	limits_read(&limits);
 	v->limits = pool_own(&l->pool, buf_text(&limits));
 	if (v->shm != NULL && v->limits != NULL && ns != SPACE_FIRST &&
-	    p->core == NULL)
-		rest_read(v);
+	    p->core == NULL) {
+		sem = text_read("/proc/sysvipc/sem");
+		msg = text_read("/proc/sysvipc/msg");
+		sysvspace_read(&v->rest, v->shm, sem, msg);
+		mqueues_read(&v->rest);
+		free(sem);
+		free(msg);
+	}
 	/* if it fails: nothing in this process needs our own IPC namespace */
 	(void)visit_end(&there);
 	return v->shm == NULL || v->limits == NULL ? NULL : v;

@@ -157,22 +157,6 @@ segment_parse(const char *line, struct ipcsegment *g)
 	    &o->cuid, &o->cgid) == 9;
 }
 
-/*
- * line is a line of /proc/sysvipc/shm, for a System V segment. If no process
- * has the segment attached, append a line for it to b. The content of the
- * segment cannot be read without attaching it.
- */
-static void
-segment_line(struct buf *b, const char *line)
-{
-	struct ipcsegment g;
-
-	if (!segment_parse(line, &g) || g.attached > 0)
-		return;
-	owned_put(b, &g.o);
-	buf_printf(b, " %ju\n", g.size);
-}
-
 static const char *
 line_behind(const char *s)
 {
@@ -195,10 +179,15 @@ sysvspace_read(struct filelist *l, const char *shm, const char *sem,
 	struct buf b[3] = { { 0 }, { 0 }, { 0 } };
 	static const char *const name[3] = { "sysvipc/detached", "sysvipc/sem",
 	    "sysvipc/msg" };
+	struct ipcsegment g;
 	size_t i;
 
+	/* without contents: only a process that attaches a segment reads it */
 	while (shm != NULL && (shm = line_behind(shm)) != NULL)
-		segment_line(&b[0], shm);
+		if (segment_parse(shm, &g) && g.attached == 0) {
+			owned_put(&b[0], &g.o);
+			buf_printf(&b[0], " %ju\n", g.size);
+		}
 	while (sem != NULL && (sem = line_behind(sem)) != NULL)
 		semaphores_line(&r, &b[1], sem);
 	while (msg != NULL && (msg = line_behind(msg)) != NULL)

@@ -129,15 +129,6 @@ targets_parse(const char *info, struct target **out)
 	return (ssize_t)n;
 }
 
-static int
-fdref_find(const void *key, const void *v)
-{
-	const struct target *e = key;
-	const struct fdref *r = v;
-
-	return (int)e->fd < r->fd ? -1 : (int)e->fd > r->fd;
-}
-
 /*
  * Return the open file description that entry e of epoll set t watches, or NULL
  * if it is unknown. nth is the number of entries before e with the same
@@ -151,10 +142,11 @@ target_file(const struct filerec *t, const struct target *e, uint32_t nth)
 	const struct kcmp_epoll_slot slot = { (uint32_t)t->fd, e->fd, nth };
 	struct resource key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
 	    .pid = t->pid, .slot = &slot };
-	const struct fdref *r;
+	const struct fdset *set = t->set;
+	const size_t at = BISECT_WHILE(i, set->n, set->v[i].fd < (int)e->fd);
+	const struct fdref *r = at < set->n && set->v[at].fd == (int)e->fd ?
+	    &set->v[at] : NULL;
 
-	r = t->set->n == 0 ? NULL : bsearch(e, t->set->v, t->set->n,
-	    sizeof *r, fdref_find);
 	if (r != NULL && S_ISSOCK(r->mode) && r->file->dev == e->dev &&
 	    r->file->ino == e->ino)
 		return r->file;
@@ -202,7 +194,7 @@ foreign_record(struct filerec *t)
 	tell_why(t, "%s", t->link);
 }
 
-static const struct {
+static const struct kind {
 	const char *link;	/* target of the link, after "anon_inode:" */
 	const char *type;
 	bool dup;		/* duplicate the descriptor; closing the
@@ -228,18 +220,15 @@ bool
 anoninode_record(struct filerec *t)
 {
 	static const char prefix[] = "anon_inode:";
-	const char *name;
-	size_t i;
+	const struct kind *k;
 
 	if (strncmp(t->link, prefix, sizeof prefix - 1) != 0)
 		return false;
-	name = t->link + sizeof prefix - 1;
-	for (i = 0; strcmp(kinds[i].link, name) != 0 &&
-	    kinds[i].link[0] != '\0'; i++)
-		continue;
-	filerec_type(t, kinds[i].type);
-	kinds[i].record(t);
-	if (kinds[i].dup)
+	k = SEEK_IN(kinds, *x->link == '\0' ||
+	    strcmp(x->link, t->link + sizeof prefix - 1) == 0);
+	filerec_type(t, k->type);
+	k->record(t);
+	if (k->dup)
 		(void)filerec_dup(t);
 	return true;
 }

@@ -106,8 +106,12 @@ dir_open(const struct search *k, const char *path, uint64_t mount)
 static char *
 find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 {
-	const char *argv[MAX_LEVELS + 16] = { "find" };
 	char *level[MAX_LEVELS] = { NULL }, number[32], *dir;
+	const char *argv[MAX_LEVELS + 16] = { "find" };
+	/* in overlayfs the inodes in directory entries are wrong: -links
+	   makes find stat the file */
+	const char *const tests[] = { "-xdev", "-type", "f", "-links", "+0",
+	    "-inum", number, "-print", "-quit" };
 	const uint64_t now = now_ms();
 	uint64_t ms;
 	size_t i, n, nlevel;
@@ -131,19 +135,9 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 		argv[n++] = level[nlevel++];
 	}
 	free(dir);
-	/* in overlayfs the inodes in directory entries are wrong: -links
-	   makes find stat the file */
-	argv[n++] = "-xdev";
-	argv[n++] = "-type";
-	argv[n++] = "f";
-	argv[n++] = "-links";
-	argv[n++] = "+0";
-	argv[n++] = "-inum";
-	argv[n++] = number;
-	argv[n++] = "-print";
-	argv[n++] = "-quit";
-	if (nlevel > 0 && program_run(argv, -1, -1, (int)ms, NULL, 0, &b) !=
-	    0 &&
+	memcpy(&argv[n], tests, sizeof tests);
+	if (nlevel > 0 &&
+	    program_run(argv, -1, -1, (int)ms, NULL, 0, &b) != 0 &&
 	    access("/usr/bin/find", X_OK) == -1 &&
 	    access("/bin/find", X_OK) == -1)
 		live_warn(k->live, "cannot search for another name of %s: "
@@ -166,10 +160,9 @@ link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,
 	struct hardlink *v;
 	char *found, *name;
 
-	if (l->links == NULL &&
-	    (l->links = calloc(1, sizeof *l->links)) == NULL)
-		return;
-	if (l->links->n == MAX_LINKS || link_get(l, dev, ino) != NULL)
+	if ((l->links == NULL &&
+	    (l->links = calloc(1, sizeof *l->links)) == NULL) ||
+	    l->links->n == MAX_LINKS || link_get(l, dev, ino) != NULL)
 		return;
 	v = &l->links->v[l->links->n++];
 	*v = (struct hardlink){ .dev = dev, .ino = ino, .dir = -1 };

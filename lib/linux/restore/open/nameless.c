@@ -189,8 +189,7 @@ symlink_record(struct filerec *t)
 	struct nameless n = { 0 };
 	int fd;
 
-	fd = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
-	    t->fd, 0);
+	fd = (int)syscall(SYS_pidfd_getfd, t->pidfd, t->fd, 0);
 	if (fd != -1) {
 		nameless_ask(t, fd, &n);
 		close(fd);

@@ -102,16 +102,15 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 		{ "vm", KCMP_VM }, { "files", KCMP_FILES }, { "fs", KCMP_FS },
 		{ "sighand", KCMP_SIGHAND }
 	};
-	struct resource key, *t;
+	const struct resource *t;
 	struct buf b = { 0 };
 	size_t i;
 
 	for (i = 0; i < sizeof share / sizeof *share; i++) {
-		memset(&key, 0, sizeof key);
-		key.kind = share[i].kind;
-		key.pid = p->mmtid;
-		key.id = (uint64_t)p->pid;
-		if ((t = resource_get(l->files, &key)) == NULL)
+		t = resource_get(l->files, &(struct resource){
+		    .kind = share[i].kind, .pid = p->mmtid,
+		    .id = (uint64_t)p->pid });
+		if (t == NULL)
 			b.failed = true;
 		else
 			buf_printf(&b, "%s %ju\n", share[i].name,

@@ -20,39 +20,27 @@
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
 {
-	uint8_t *to;
+	uint8_t *to = NULL;
 	ssize_t got;
-	int p[2], rc;
+	int p[2], rc = 0;
 
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1)
 		return errstr_sys("pipe");
-	rc = -1;
 	if (fcntl(p[1], F_GETPIPE_SZ) < capacity &&
-	    fcntl(p[1], F_SETPIPE_SZ, capacity) == -1) {
-		errstr_sys("cannot create a pipe of %d bytes", capacity);
-		goto out;
-	}
-	got = tee(fd, p[1], INT_MAX, SPLICE_F_NONBLOCK);
-	if (got == -1) {
-		errstr_sys("tee");
-		goto out;
-	}
-	if ((size_t)got != n) {
-		errstr_set("copied %zd bytes instead of %zu", got, n);
-		goto out;
-	}
-	if ((to = buf_room(b, n)) == NULL)
-		goto out;
-	while (b->len < n) {
+	    fcntl(p[1], F_SETPIPE_SZ, capacity) == -1)
+		rc = errstr_sys("cannot create a pipe of %d bytes", capacity);
+	else if ((got = tee(fd, p[1], INT_MAX, SPLICE_F_NONBLOCK)) == -1)
+		rc = errstr_sys("tee");
+	else if ((size_t)got != n)
+		rc = errstr_set("copied %zd bytes instead of %zu", got, n);
+	else if ((to = buf_room(b, n)) == NULL)
+		rc = -1;
+	while (rc == 0 && b->len < n) {
 		got = read(p[0], to + b->len, n - b->len);
-		if (got <= 0 && (got == 0 || errno != EINTR)) {
-			errstr_sys("read");
-			goto out;
-		}
+		if (got <= 0 && (got == 0 || errno != EINTR))
+			rc = errstr_sys("read");
 		b->len += got > 0 ? (size_t)got : 0;
 	}
-	rc = 0;
-out:
 	close(p[0]);
 	close(p[1]);
 	return rc;
@@ -71,19 +59,17 @@ pipe_inode(struct filerec *t)
 	    .ino = t->ino };
 	struct resource *inode, *owner;
 
-	if ((inode = resource_get(t->live->files, &key)) == NULL)
-		goto failed;
+	inode = resource_get(t->live->files, &key);
 	key.dev = 0;
 	key.id = t->dev;
-	if ((owner = resource_get(t->live->files, &key)) == NULL)
-		goto failed;
-	if (owner->id == t->dev)
+	owner = inode == NULL ? NULL : resource_get(t->live->files, &key);
+	if (owner == NULL)
+		t->out.failed = true;
+	else if (owner->id == t->dev)
 		return inode;
-	tell_why(t, "a FIFO on another file system has the same inode "
-	    "number");
-	return NULL;
-failed:
-	t->out.failed = true;
+	else
+		tell_why(t, "a FIFO on another file system has the same inode "
+		    "number");
 	return NULL;
 }
 

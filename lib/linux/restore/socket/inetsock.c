@@ -126,9 +126,9 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which socket t was shut down, and
- * s->failed if an error is pending. Use this for sockets whose TCP state does
- * not show the directions: sockets that are not TCP, and TCP sockets in state
- * CLOSE or ESTABLISHED.
+ * s->failed if an error is pending; to read the error would clear it. Use this
+ * for sockets whose TCP state does not show the directions: sockets that are
+ * not TCP, and TCP sockets in state CLOSE or ESTABLISHED.
  */
 static void
 shutdown_get(struct filerec *t, struct inetsock *s)
@@ -138,35 +138,20 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 
 	udp = s->what.protocol == IPPROTO_UDP ||
 	    s->what.protocol == IPPROTO_UDPLITE;
-	if (udp && address_port(&s->local) != 0 && shutdown_diag(t, s))
+	if ((udp && address_port(&s->local) != 0 && shutdown_diag(t, s)) ||
+	    poll(&p, 1, 0) != 1)
 		return;
-	if (poll(&p, 1, 0) != 1)
-		return;
-	if (udp)
-		s->shutdown = p.revents & POLLHUP ? 3 :
-		    p.revents & POLLRDHUP ? 1 : 0;
-	else	/* POLLHUP is always set for these sockets */
-		s->shutdown = p.revents & POLLRDHUP ? 1 : 0;
+	/* POLLHUP is always set for sockets other than UDP */
+	s->shutdown = udp && p.revents & POLLHUP ? 3 :
+	    p.revents & POLLRDHUP ? 1 : 0;
 	s->failed = (p.revents & POLLERR) != 0;
-}
-
-/*
- * Set s->unread to the number of bytes that can still be read from t, a TCP
- * socket whose connection has ended. Also set s->shutdown, and set s->failed if
- * an error is pending. The error itself is not read, because reading clears it.
- */
-static void
-ended_get(struct filerec *t, struct inetsock *s)
-{
-	shutdown_get(t, s);
-	if (ioctl(t->dup, SIOCINQ, &s->unread) == -1)
-		s->unread = 0;
 }
 
 /*
  * Set s->state to the state of TCP socket t, from TCP_INFO of tcp(7). If the
  * socket is listening, also set the length and limit of its accept queue;
- * TCP_INFO has them in tcpi_unacked and tcpi_sacked.
+ * TCP_INFO has them in tcpi_unacked and tcpi_sacked. If the connection has
+ * ended, also set s->unread.
  */
 static void
 tcp_get(struct filerec *t, struct inetsock *s)
@@ -182,10 +167,10 @@ tcp_get(struct filerec *t, struct inetsock *s)
 	if (s->state == TCP_LISTEN) {
 		s->waiting = info.tcpi_unacked;
 		s->backlog = info.tcpi_sacked;
-	} else if (s->state == TCP_CLOSE)
-		ended_get(t, s);
-	else if (s->state == TCP_ESTABLISHED)
+	} else if (s->state == TCP_CLOSE || s->state == TCP_ESTABLISHED)
 		shutdown_get(t, s);
+	if (s->state == TCP_CLOSE && ioctl(t->dup, SIOCINQ, &s->unread) == -1)
+		s->unread = 0;
 }
 
 static void

@@ -16,21 +16,6 @@
 enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
 
 /*
- * Ask sock_diag(7) about packet socket t, and set *r to the answer. Return
- * false if there is none.
- */
-static bool
-packet_ask(struct filerec *t, struct diagreply *r)
-{
-	const struct packet_diag_req q = { .sdiag_family = AF_PACKET,
-	    .pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
-	    PACKET_SHOW_RING_CFG | PACKET_SHOW_FANOUT };
-
-	return diag_ask(t, &q, sizeof q, offsetof(struct packet_diag_msg,
-	    pdiag_ino), r);
-}
-
-/*
  * Append to the record of t the memberships that r lists: addresses whose
  * packets the socket receives (packet_mreq of packet(7)).
  */
@@ -76,6 +61,9 @@ ring_record(struct filerec *t, const struct diagreply *r, unsigned int type,
 void
 packetsock_record(struct filerec *t)
 {
+	const struct packet_diag_req q = { .sdiag_family = AF_PACKET,
+	    .pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
+	    PACKET_SHOW_RING_CFG | PACKET_SHOW_FANOUT };
 	struct sockkind w = { .family = AF_PACKET };
 	struct diagreply r = { 0 };
 	struct packet_diag_msg m;
@@ -84,7 +72,8 @@ packetsock_record(struct filerec *t)
 	int vnet;
 
 	filerec_type(t, "packet");
-	if (!packet_ask(t, &r) || r.len < sizeof m ||
+	if (!diag_ask(t, &q, sizeof q, offsetof(struct packet_diag_msg,
+	    pdiag_ino), &r) || r.len < sizeof m ||
 	    !attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_INFO,
 	    &info, sizeof info)) {
 		tell_why(t, "sock_diag(7) does not describe it");

@@ -169,12 +169,10 @@ packets_ended(int fd, const struct queue *q)
 	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
 	int type, len;
 
-	if (sock_get(fd, SOL_SOCKET, SO_TYPE, &type, sizeof type) == -1 ||
-	    type != SOCK_SEQPACKET)
-		return false;
-	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLRDHUP))
-		return false;
-	return ioctl(fd, SIOCINQ, &len) == -1 || (size_t)len <= q->nbyte;
+	return sock_get(fd, SOL_SOCKET, SO_TYPE, &type, sizeof type) != -1 &&
+	    type == SOCK_SEQPACKET &&
+	    poll(&p, 1, 0) == 1 && p.revents & POLLRDHUP &&
+	    (ioctl(fd, SIOCINQ, &len) == -1 || (size_t)len <= q->nbyte);
 }
 
 /*
@@ -207,6 +205,12 @@ packets_look(int fd, struct queue *q, uint64_t max)
 	}
 }
 
+static int
+offset_set(int fd, int at)
+{
+	return setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &at, sizeof at);
+}
+
 /*
  * If the first packet of socket fd is empty, add it to q. This is done with
  * SO_PEEK_OFF turned off, because a peek at offset 0 skips an empty packet that
@@ -216,11 +220,10 @@ packets_look(int fd, struct queue *q, uint64_t max)
 static int
 packets_first(int fd, struct queue *q)
 {
-	const int none = -1;
 	struct seen s;
 	ssize_t n;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &none, sizeof none) == -1)
+	if (offset_set(fd, -1) == -1)
 		return errno;
 	n = packet_peek(fd, NULL, 0, MSG_TRUNC, 0, &s);
 	if (n == 0)
@@ -231,14 +234,6 @@ packets_first(int fd, struct queue *q)
 	if (n == 0 && (s.nright > 0 || !packets_ended(fd, q)))
 		packet_add(q, 0, &s);
 	return 0;
-}
-
-static int
-offset_set(int fd, size_t at)
-{
-	const int offset = (int)at;
-
-	return setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset);
 }
 
 /*
@@ -263,7 +258,7 @@ rights_place(int fd, size_t off, size_t n)
 		return 0;
 	before = -1;
 	if (mprotect(p + room, page, PROT_NONE) == 0 &&
-	    offset_set(fd, off) == 0)
+	    offset_set(fd, (int)off) == 0)
 		before = packet_peek(fd, p + room - (n - 1), n, 0, 0, &s);
 	munmap(p, room + page);
 	return before < 0 ? 0 : (size_t)before;
@@ -298,7 +293,7 @@ stream_look(int fd, struct queue *q, uint64_t most)
 
 	for (at = 0;; at += (size_t)n) {
 		room = queue_room(q);
-		if (offset_set(fd, at) == -1)
+		if (offset_set(fd, (int)at) == -1)
 			return errno;
 		n = packet_peek(fd, queue_next(q), room, 0,
 		    sizeof(union control), &s);
@@ -360,7 +355,7 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 	else if (done == 0)
 		done = offset_set(fd, 0) == -1 ? errno :
 		    packets_look(fd, q, o->most);
-	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset);
+	(void)offset_set(fd, offset);
 	return done;
 }
 

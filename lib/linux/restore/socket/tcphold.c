@@ -67,37 +67,25 @@ held_gather(struct files *f)
 }
 
 /*
- * Lock the connections of network namespace s with nft or, if that fails, with
- * iptables.
- */
-static int
-held_lock(struct netspace *s)
-{
-	unsigned int by;
-	int rc;
-
-	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++)
-		rc = tcpunlock_lock(s, by);
-	return rc;
-}
-
-/*
- * Lock all TCP connections of the processes of l, so that no packet gets
- * through. The caller must have stopped the processes and listed their
- * descriptors. If locking fails, report that, and unlock all connections; they
- * will be closed on restore.
+ * Lock all TCP connections of the processes of l, with nft or, if that fails,
+ * with iptables, so that no packet gets through. The caller must have stopped
+ * the processes and listed their descriptors. If locking fails, report that,
+ * and unlock all connections; they will be closed on restore.
  */
 void
 tcphold_begin(struct live *l)
 {
 	struct files *f = l->files;
 	struct netspace *s;
+	unsigned int by;
 	int rc;
 
 	rc = held_gather(f);
-	for (s = f->net; s != NULL && rc == 0; s = s->next)
-		if (s->nheld > 0)
-			rc = held_lock(s);
+	for (s = f->net; s != NULL && rc == 0; s = s->next) {
+		rc = s->nheld > 0 ? -1 : 0;
+		for (by = LOCK_NFT; rc == -1 && by < LOCKERS; by++)
+			rc = tcpunlock_lock(s, by);
+	}
 	if (rc == 0)
 		return;
 	live_say(l, "TCP connections will not be moved: %s", snap_errstr());

@@ -128,9 +128,7 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 	    sizeof s->window) == -1 || lengths_get(fd, s) == -1)
 		return errstr_sys("TCP_REPAIR");
 	n = (size_t)s->len[0] + (size_t)s->len[1];
-	if (queue_spend(budget, n) == -1)
-		return -1;
-	if ((s->data = mem_new(n, 1)) == NULL)
+	if (queue_spend(budget, n) == -1 || (s->data = mem_new(n, 1)) == NULL)
 		return -1;
 	if (queue_look(fd, TCP_RECV_QUEUE, &s->seq[0], s->data, s->len[0]) ==
 	    -1 || queue_look(fd, TCP_SEND_QUEUE, &s->seq[1], s->data +

@@ -82,37 +82,26 @@ boundfile_record(struct filerec *t)
 	close(fd);
 }
 
-/*
- * Append to the record of t the connections that wait to be accepted by u, a
- * listening socket.
- */
-static void
-callers_record(struct filerec *t, const struct unixsock *u)
-{
-	size_t i;
-
-	if (u->ncaller != u->waiting)
-		tell_why(t, "cannot list the connections that it has not "
-		    "yet accepted");
-	for (i = 0; i < u->ncaller; i++)
-		buf_printf(&t->out, "caller %ju\n", (uintmax_t)u->caller[i]);
-}
-
 static void
 queue_record(struct filerec *t, const struct unixsock *u)
 {
 	struct buf b = { 0 };
 	char name[48];
+	size_t i;
 
 	if (u->state == TCP_LISTEN) {
-		callers_record(t, u);
+		if (u->ncaller != u->waiting)
+			tell_why(t, "cannot list the connections that it has "
+			    "not yet accepted");
+		for (i = 0; i < u->ncaller; i++)
+			buf_printf(&t->out, "caller %ju\n",
+			    (uintmax_t)u->caller[i]);
 		return;
 	}
 	if (u->state == TCP_ESTABLISHED && u->peer == 0)
 		filerec_ioctl(t, "unread", SIOCOUTQ);
 	if (unixqueue_read(t, u->type, &b) == -1) {
-		tell_why(t, "cannot read its queue: %s",
-		    snap_errstr());
+		tell_why(t, "cannot read its queue: %s", snap_errstr());
 		b.len = 0;
 	}
 	if (b.len == 0 || b.failed) {
