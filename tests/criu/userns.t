@@ -51,28 +51,34 @@ is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
 kill -KILL "$pid"
 
 # users that are not the same numbers inside: also of the files in a tmpfs
+apart_from_us() {
+	[ "$(readlink "/proc/$holder/ns/user")" != \
+	    "$(readlink /proc/self/ns/user)" ]
+}
 mkdir "$tmp/own/tmp"
 chown 100000:100000 "$tmp/own" "$log"
 chmod 711 "$tmp"
-mkfifo "$tmp/go"
 : >"$log"
-unshare --user bash -c "read -r _ <'$tmp/go'
-exec unshare --fork --pid --mount --uts --ipc --net setpriv --reuid 0 --regid 0 \
-    --clear-groups '$tmp/own/rooted' '$tmp/own'" 2>/dev/null &
+unshare --user sleep 1000 &
+holder=$!
+disown
+until_true apart_from_us
+echo '0 100000 65536' >"/proc/$holder/uid_map"
+echo '0 100000 65536' >"/proc/$holder/gid_map"
+nsenter --user="/proc/$holder/ns/user" -S 0 -G 0 unshare --fork --pid --mount \
+    --uts --ipc --net "$tmp/own/rooted" "$tmp/own" 2>/dev/null &
 outside=$!
 disown
-echo '0 100000 65536' >"/proc/$outside/uid_map"
-echo '0 100000 65536' >"/proc/$outside/gid_map"
-echo >"$tmp/go"
 until_true longer 20
 pid=$(only_child "$outside")
+kill "$holder"
 owners() {
 	stat -c '%u %g' "/proc/$pid/root/tmp" "/proc/$pid/root/tmp/file"
 }
 owners >"$tmp/owners"
 is "$(cat "$tmp/owners")" "100005 100006
 100007 100008" 'a tmpfs with files of others'
-rm -rf "$tmp/there"
+rm -rf "$tmp/there" "$tmp/pidfile"
 cp "$log" "$tmp/log.before"
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" >"$tmp/command" \
     2>"$tmp/err"
@@ -80,6 +86,7 @@ is "$(cat "$tmp/err")" "snapload: process $pid: criu also reads images as user \
 100000, the root of its user namespace: run chown -R 100000 and chmod -R g+rX" \
     'other numbers: taken'
 chown -R 100000 "$tmp/there"
+chmod -R g+rX "$tmp/there"
 kill -KILL "$pid"
 until_true gone "$outside"
 cp "$log" "$tmp/log.was"
