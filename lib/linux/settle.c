@@ -37,27 +37,6 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
- * Return true if process p still exists (lproc_isthere()). If its first thread
- * called execve(2) after it was looked at and before it was stopped, replace
- * what was read then.
- */
-static bool
-lproc_remains(const struct lproc *p)
-{
-	struct lthread *t = lproc_leader(p);
-	struct procstat now;
-	const int last = proc_readstat(p->pid, p->pid, &now);
-
-	if (p->start != 0 && (last < STAT_START ||
-	    now.v[STAT_START] != p->start))
-		return false;
-	if (t != NULL && t->hold == HOLD_STOPPED && last >= STAT_STARTSTACK &&
-	    thread_hasexeced(t, &now))
-		thread_renew(p, t, &now);
-	return true;
-}
-
-/*
  * Return true if zombie p is left out of set l: a later moment of a series has
  * a zombie only if it has its parent.
  */
@@ -116,7 +95,7 @@ live_settle(struct live *l)
 			threads_release(p);
 		if (!lproc_istaken(p))
 			continue;
-		if (!lproc_remains(p)) {
+		if (!lproc_isthere(p)) {
 			threads_release(p);
 			lproc_leave(l, p);
 			continue;

@@ -32,17 +32,4 @@ until_true grep -q 'moment 1' "$tmp/err"
 unnoticed "$pid" "the first thread ends before its stop: its parent reaps it"
 kill "$series"
 wait "$series" 2>/dev/null
-
-target "$targets/anon"
-other=$pid
-# shellcheck disable=SC2016 # for that shell
-target bash -c 'echo ready
-    until grep -q "^TracerPid:.[1-9]" /proc/$$/status; do :; done
-    exec sleep 1000'
-"${late[@]}" -n -o "$tmp/snap" "$other" "$pid" 2>"$tmp/err"
-is "$? $(<"$tmp/err")" '0 ' "a program executed before the stop: taken"
-is "$(grep -aoE "^ *[0-9]+ $pid \(sleep\) ." "$tmp/snap" | sed 's/.* //') $(
-    grep -aA 2 'Name:.sleep$' "$tmp/snap" | sed -n '3s/State:.//p')" \
-    'R R (running)' "a program executed before the stop: it is recorded"
-unnoticed "$other" "a program executed before the stop: the other runs on"
-finish 20
+finish 17

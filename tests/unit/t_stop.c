@@ -172,43 +172,6 @@ call_is_released(void **state)
 	}
 }
 
-/*
- * A thread that executes another program after it was looked at is looked at
- * again before it is seized.
- */
-static void
-program_is_looked_at(void **state)
-{
-	struct lthread t;
-	struct lproc p;
-	struct task now;
-	int i, fd[2];
-	char c;
-
-	(void)state;
-	assert_int_equal(pipe(fd), 0);
-	p = (struct lproc){ .pid = fork() };
-	if (p.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (read(fd[0], &c, 1) == 1)
-			execlp("sleep", "sleep", "1000", (char *)NULL);
-		_exit(1);
-	}
-	t = (struct lthread){ .tid = p.pid };
-	thread_look(&p, &t);
-	assert_int_equal(write(fd[1], "", 1), 1);
-	for (i = 0; i < timeout(5000) && (proc_stat(p.pid, 0, &now) == -1 ||
-	    strcmp(now.comm, "sleep") != 0); i++)
-		usleep(1000);
-	assert_int_equal(thread_judge(&p, &t), 0);
-	assert_memory_equal(filelist_find(&t.seen, "comm")->data, "sleep\n",
-	    6);
-	end(p.pid);
-	filelist_free(&t.seen);
-	close(fd[0]);
-	close(fd[1]);
-}
-
 int
 main(void)
 {
@@ -216,7 +179,6 @@ main(void)
 		cmocka_unit_test(held_is_known),
 		cmocka_unit_test(release_is_tried_again),
 		cmocka_unit_test(call_is_released),
-		cmocka_unit_test(program_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

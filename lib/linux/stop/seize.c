@@ -111,7 +111,7 @@ call_look(pid_t pid, pid_t tid)
  * can read it, and it would only show the writing of the core.
  */
 void
-thread_look(const struct lproc *p, struct lthread *t)
+thread_look(struct lproc *p, struct lthread *t)
 {
 	static const char *const name[] = {
 		"comm", "stat", "status", "syscall", "wchan", "stack"
@@ -123,54 +123,6 @@ thread_look(const struct lproc *p, struct lthread *t)
 	for (i = 0; i < n; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->seencall = call_seen(&t->seen);
-}
-
-/*
- * Return true if thread t has called execve(2) since it was looked at. now is
- * its stat.
- */
-bool
-thread_hasexeced(const struct lthread *t, const struct procstat *now)
-{
-	static const int place[] = { STAT_STARTCODE, STAT_ENDCODE,
-	    STAT_STARTSTACK };
-	const struct file *f = filelist_find(&t->seen, "stat");
-	struct procstat was;
-
-	return f != NULL && stat_parse(&was, f->data, f->len) >=
-	    STAT_STARTSTACK && SEEK_IN(place, was.v[*x] != now->v[*x]) != NULL;
-}
-
-/*
- * Replace what was read from thread t of process p before it called execve(2).
- * t is stopped, and now is its stat. Read no file that would describe the stop,
- * and record that t ran.
- */
-void
-thread_renew(const struct lproc *p, struct lthread *t,
-    const struct procstat *now)
-{
-	static const char is[] = "\tt (tracing stop)\n",
-	    was[] = "\tR (running)\n";
-	const size_t nis = sizeof is - 1, nwas = sizeof was - 1;
-	struct procstat st = *now;
-	struct buf b = { 0 };
-	struct file *f;
-	uint8_t *s;
-
-	filelist_free(&t->seen);
-	t->seencall = (struct seencall){ .nr = -1 };
-	t->state = st.state = 'R';
-	filelist_text(&t->seen, "comm", "%s\n", st.comm);
-	stat_print(&b, &st);
-	filelist_buf(&t->seen, "stat", &b);
-	filelist_read(&t->seen, p->pid, t->tid, "status");
-	f = filelist_find(&t->seen, "status");
-	if (f == NULL || (s = memmem(f->data, f->len, is, nis)) == NULL)
-		return;
-	memcpy(s, was, nwas);
-	memmove(s + nwas, s + nis, (size_t)(f->data + f->len - s) - nis);
-	f->len -= nis - nwas;
 }
 
 /*
@@ -273,12 +225,11 @@ thread_haschild(pid_t pid, pid_t tid)
 }
 
 /*
- * Set the state and the rank of thread t of process p, before t is seized. If t
- * has called execve(2) since it was looked at, look at it again. Keep the state
- * if an earlier attempt to seize t has stopped it (attach.c). Fail if the stat
- * of t cannot be read, or if p is dumping core: interrupting it would cut the
- * core short (dump_interrupted of fs/coredump.c). Return 0, or -1 with errstr
- * set.
+ * Set the state and the rank of thread t of process p, before t is seized. Keep
+ * the state if an earlier attempt to seize t has stopped it (attach.c). Fail if
+ * the stat of t cannot be read, or if p is dumping core: interrupting it would
+ * cut the core short (dump_interrupted of fs/coredump.c). Return 0, or -1 with
+ * errstr set.
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -302,8 +253,6 @@ thread_judge(const struct lproc *p, struct lthread *t)
 	if (last >= STAT_FLAGS && (st.v[STAT_FLAGS] & PF_DUMPCORE) != 0 &&
 	    (st.v[STAT_FLAGS] & PF_EXITING) == 0)
 		return errstr_set("process %d is dumping core", p->pid);
-	if (!t->caught && thread_hasexeced(t, &st))
-		thread_look(p, t);
 	/* it may have gained a child since */
 	if (leads || thread_haschild(p->pid, t->tid))
 		t->rank = RANK_SIGNALED;

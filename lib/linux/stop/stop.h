@@ -30,13 +30,9 @@ void		 regs_forget(struct lthread *t);
 /* seize.c: interrupt a thread, see whether it has stopped, release it */
 struct seencall	 call_look(pid_t pid, pid_t tid);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
-bool		 thread_hasexeced(const struct lthread *t,
-		    const struct procstat *now);
-void		 thread_look(const struct lproc *p, struct lthread *t);
+void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
-void		 thread_renew(const struct lproc *p, struct lthread *t,
-		    const struct procstat *now);
 void		 thread_stop(struct lproc *p, struct lthread *t);
 
 /* sharers.c: processes outside the set that share memory with it */
