@@ -111,8 +111,9 @@ test_users(void **state)
 	assert_int_equal(count(inner(frame("core-1.img", 0), "3"), 13), 0);
 
 	/* criu mounts inside the user namespace */
-	if (load_init(&o, "mnt pid user\n", TOP "11 10 0:50 / /m rw,nosymfollow "
-	    "- devpts s rw,uid=1002,gid=2005,mode=620\n", OUTSIDE) == -1)
+	if (load_init(&o, "mnt pid user\n", TOP "11 10 0:50 / /m "
+	    "rw,nosymfollow - devpts s rw,uid=1002,gid=2005,mode=620\n",
+	    OUTSIDE) == -1)
 		fail_msg("%s%s", warned, snap_errstr());
 	assert_text(frame("mountpoints-2.img", 1), "9",
 	    "uid=2,gid=5,mode=620");

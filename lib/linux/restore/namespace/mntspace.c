@@ -169,7 +169,7 @@ static void
 tmpfs_archive(struct mntvisit *v, int sock)
 {
 	char dir[48], name[64];
-	/* without names: criu would look them up on the machine of the restore */
+	/* without names: criu would look them up where it restores */
 	const char *const argv[] = { "tar", "-C", dir, "--format=gnu", "-b1",
 	    "--numeric-owner", "--one-file-system", "--atime-preserve=system",
 	    "-cf", "-", ".", NULL };
