@@ -73,10 +73,13 @@ parse_before(struct trailer *t, const struct recfile *f)
 
 	snprintf(line, sizeof line, "%.*s", (int)(f->len < 63 ? f->len : 63),
 	    (const char *)f->data);
-	sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records, &t->bytes);
-	snprintf(again, sizeof again, "%" PRIu64 " %" PRIu64 "\n", t->records,
-	    t->bytes);
-	return strlen(again) == f->len && strcmp(line, again) == 0 ? 0 :
+	*again = '\0';
+	if (sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records,
+	    &t->bytes) == 2)
+		snprintf(again, sizeof again, "%" PRIu64 " %" PRIu64 "\n",
+		    t->records, t->bytes);
+	return *again != '\0' && strlen(again) == f->len &&
+	    strcmp(line, again) == 0 ? 0 :
 	    errstr_set("before: expected two numbers");
 }
 

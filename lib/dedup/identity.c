@@ -56,7 +56,7 @@ kept_add(struct dedup *d, uint64_t place, size_t n)
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 {
-	uint64_t loc, rest;
+	uint64_t loc, rest, known;
 	struct source *src;
 	size_t i;
 
@@ -64,8 +64,9 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
 	/* a place without a known outcome may not have been written */
-	if (rest > again_known(d, place))
-		rest = again_known(d, place);
+	known = again_known(d, place);
+	if (rest > known)
+		rest = known;
 	if (n > rest / IDENTITY_KB)
 		n = (size_t)(rest / IDENTITY_KB);
 	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)

@@ -16,6 +16,19 @@ who() {
 	grep '^[UG]id' "/proc/$1/status"
 }
 
+# comes_back NAME: end process $pid, restore it from $tmp/there, and check that
+# it goes on; set $pid to its new ID
+comes_back() {
+	kill -KILL "$pid"
+	until_true gone "$outside"
+	cp "$log" "$tmp/log.was"
+	: >"$log"
+	rm -f "$tmp/pidfile"
+	restore "$tmp/there" --pidfile "$tmp/pidfile"
+	pid=$(cat "$tmp/pidfile")
+	goes_on "$1"
+}
+
 log=$tmp/own/log
 : >"$log"
 unshare --fork --user --map-root-user --pid --mount --uts --ipc --net \
@@ -38,13 +51,7 @@ snapload: nothing is written (-f userns writes the rest)" \
 umount "$tmp/own/data"
 
 take "$tmp/there" -r
-kill -KILL "$pid"
-until_true gone "$outside"
-cp "$log" "$tmp/log.was"
-: >"$log"
-restore "$tmp/there" --pidfile "$tmp/pidfile"
-pid=$(cat "$tmp/pidfile")
-goes_on "a user namespace"
+comes_back "a user namespace"
 is "$(who "$pid")" "$(cat "$tmp/who")" "it has its users"
 is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
     /proc/self/ns/user)")" "0" "it is in its own user namespace"
@@ -78,7 +85,7 @@ owners() {
 owners >"$tmp/owners"
 is "$(cat "$tmp/owners")" "100005 100006
 100007 100008" 'a tmpfs with files of others'
-rm -rf "$tmp/there" "$tmp/pidfile"
+rm -rf "$tmp/there"
 cp "$log" "$tmp/log.before"
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" >"$tmp/command" \
     2>"$tmp/err"
@@ -87,13 +94,7 @@ is "$(cat "$tmp/err")" "snapload: process $pid: criu also reads images as user \
     'other numbers: taken'
 chown -R 100000 "$tmp/there"
 chmod -R g+rX "$tmp/there"
-kill -KILL "$pid"
-until_true gone "$outside"
-cp "$log" "$tmp/log.was"
-: >"$log"
-restore "$tmp/there" --pidfile "$tmp/pidfile"
-pid=$(cat "$tmp/pidfile")
-goes_on 'other numbers'
+comes_back 'other numbers'
 is "$(owners)" "$(cat "$tmp/owners")" 'the tmpfs and its file have their owners'
 kill -KILL "$pid"
 finish 13

@@ -50,32 +50,24 @@ static char *
 options_map(struct criumake *m, const struct makemount *t)
 {
 	struct buf b = { 0 };
-	uint64_t uid, gid;
 	const char *s;
+	uint64_t id;
 	size_t n;
 
 	for (s = t->options; *s != '\0'; s += n) {
 		n = strcspn(s, ",");
-		uid = gid = 0;
-		if (sscanf(s, "uid=%" SCNu64, &uid) == 1) {
-			owner_map(m, &uid, &gid);
-			buf_printf(&b, "uid=%" PRIu64, uid);
-		} else if (sscanf(s, "gid=%" SCNu64, &gid) == 1) {
-			owner_map(m, &uid, &gid);
-			buf_printf(&b, "gid=%" PRIu64, gid);
-		} else
+		if (sscanf(s, "uid=%" SCNu64, &id) == 1)
+			buf_printf(&b, "uid=%" PRIu32, makeusers_uid(m, id));
+		else if (sscanf(s, "gid=%" SCNu64, &id) == 1)
+			buf_printf(&b, "gid=%" PRIu32, makeusers_gid(m, id));
+		else
 			buf_add(&b, s, n);
 		if (s[n] == ',') {
 			buf_add(&b, ",", 1);
 			n++;
 		}
 	}
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == -1) {
-		buf_free(&b);
-		return NULL;
-	}
-	return pool_own(&m->pool, (char *)b.data);
+	return pool_own(&m->pool, buf_text(&b));
 }
 
 /*
@@ -98,9 +90,11 @@ files_write(struct criumake *m, const struct makemount *t)
 		return errstr_set("no %s", t->archive);
 	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)
 		return -1;
+	if (!m->users)
+		return packed_add(&im->b, f.data, f.len);
 	buf_add(&b, f.data, f.len);
 	rc = buf_check(&b);
-	if (rc == 0 && m->users)
+	if (rc == 0)
 		rc = tar_owners(b.data, b.len, owner_map, m);
 	if (rc == 0)
 		rc = packed_add(&im->b, b.data, b.len);

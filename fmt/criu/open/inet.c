@@ -256,7 +256,10 @@ makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)
 	part[OPT_SOCKET] = MSG_PART(&m->msgs, p, opts);
 	part[OPT_IP] = MSG_PART(&m->msgs, p, ip_opts);
 	part[OPT_TCP] = MSG_PART(&m->msgs, p, tcp_opts);
-	part[is_v6(f) ? OPT_V6 : OPT_V4] = is_v6(f) ? &p->base : part[OPT_IP];
+	if (is_v6(f))
+		part[OPT_V6] = &p->base;
+	else
+		part[OPT_V4] = part[OPT_IP];
 	if (part[OPT_IP] == NULL || part[OPT_TCP] == NULL ||
 	    (p->type == TYPE_RAW &&
 	    (raw = MSG_PART(&m->msgs, p->ip_opts, raw)) == NULL))

@@ -18,10 +18,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { MAX_SOUGHT = 4096 };	/* maximum number of pending signals to search:
-				   the kernel counts from the first for each
-				   PTRACE_PEEKSIGINFO */
-
 struct waiting {		/* a pending SIGSTOP */
 	pid_t		 tid;	/* thread for which the SIGSTOP is pending; 0:
 				   it is pending for the process */
@@ -31,7 +27,7 @@ struct waiting {		/* a pending SIGSTOP */
 /*
  * Return true if a SIGSTOP is pending for thread tid or, if shared is set, for
  * its process. Describe it in *si. No more than one can be pending. One behind
- * MAX_SOUGHT others is not found; SIGCONT would discard it anyway.
+ * MAX_PENDING others is not found; SIGCONT would discard it anyway.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)
@@ -42,7 +38,7 @@ stop_peek(pid_t tid, bool shared, siginfo_t *si)
 	long n;
 
 	args.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0;
-	for (; args.off < MAX_SOUGHT &&
+	for (; args.off < MAX_PENDING &&
 	    (n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, v)) > 0;
 	    args.off += (uint64_t)n)
 		if ((found = SEEK(v, (size_t)n, x->si_signo == SIGSTOP)) !=

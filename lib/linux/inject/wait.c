@@ -134,8 +134,8 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
  * Wait until the running thread of inj stops, and return its wait status. After
  * deadline, a time on the clock of now_ms(), stop the thread with
  * PTRACE_INTERRUPT: it could not run, for example because its cgroup is frozen.
- * The status may also be that of an earlier stop, which we missed because we
- * did not run ourselves. Return -1 with errstr set if the thread is gone, or
+ * It may also have stopped before the deadline, while this process did not run;
+ * return that status then. Return -1 with errstr set if the thread is gone, or
  * does not stop. In the latter case mark it lost: it will continue its program
  * from its return frame after we are gone.
  */

@@ -23,8 +23,8 @@
  * result (call_result) and restores the thread (gregs_write, extstate_write,
  * restartinfo_load).
  *
- * Functions that return -1 set errno; if ptrace(2) failed, it is that of
- * ptrace(2). All threads are stopped and traced by us.
+ * Functions that return -1 set errno, as ptrace(2) does. All threads are
+ * stopped and traced by us.
  */
 #ifndef MACHINE_H
 #define MACHINE_H

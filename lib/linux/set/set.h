@@ -37,6 +37,10 @@ enum rank {			/* order in which threads are seized and
 	RANK_MAX
 };
 
+enum { MAX_PENDING = 4096 };	/* maximum number of a thread's pending signals
+				   to read: the kernel counts from the first for
+				   each PTRACE_PEEKSIGINFO */
+
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	RB_ENTRY(lthread) bytid;

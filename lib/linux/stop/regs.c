@@ -14,9 +14,6 @@
 
 enum { REGSET_ROOM = 128 * 1024 };	/* size of a buffer for registers, in
 					   bytes; NT_ARM_ZA takes about 64 KB */
-enum { MAX_PENDING = 4096 };	/* maximum number of signals that are recorded:
-				   the kernel counts from the first for each
-				   PTRACE_PEEKSIGINFO */
 
 static const char *const names[REGSET_MAX] = {
 	[REGSET_PRSTATUS] = "regset/prstatus",

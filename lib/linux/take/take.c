@@ -3,8 +3,8 @@
  * process is read while another is written.
  *
  * Facts from /proc and ptrace(2) were read before, while all processes were
- * stopped (gather.c). Here their memory is read, for which an address space
- * suffices: that of the process or of its clone (clone.c).
+ * stopped (gather.c). Here their memory is read, from the process or from its
+ * clone (clone.c).
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
