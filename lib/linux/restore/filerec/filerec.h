@@ -53,6 +53,9 @@ struct files {
 	struct resources	 resources;
 	uint64_t	 budget; /* number of bytes that may still be read from
 				    pipes and sockets; initially MAX_QUEUES */
+	unsigned int	 timereads; /* number of times that the fdinfo of timers
+				       may still be read again; initially
+				       MAX_TIMEREADS */
 	uint64_t	 nfile;	/* number of open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;

@@ -50,24 +50,52 @@ info_time(const char *info, const char *key, unsigned long long *ns)
 	return true;
 }
 
+struct timerinfo {			/* of fdinfo */
+	const char *clock, *how;
+	unsigned long long left, interval, ticks;
+};
+
+static bool
+timer_parse(const char *info, struct timerinfo *i)
+{
+	const char *ticks;
+
+	i->clock = info_find(info, "clockid:");
+	i->how = info_find(info, "settime flags:");
+	if ((ticks = info_find(info, "ticks:")) == NULL)
+		return false;
+	i->ticks = strtoull(ticks, NULL, 10);
+	return i->clock != NULL && i->how != NULL &&
+	    info_time(info, "it_value:", &i->left) &&
+	    info_time(info, "it_interval:", &i->interval);
+}
+
+/*
+ * If a timer has neither time left nor expirations, it is disarmed, or it has
+ * expired and its interrupt, some 30 us late, has not counted that yet. Then it
+ * would never expire after a restore. Read fdinfo again until an expiration is
+ * counted, at most TIMER_READS times.
+ */
 static void
 timerfd_record(struct filerec *t)
 {
-	unsigned long long interval, left;
-	const char *clock, *ticks, *how;
+	enum { TIMER_READS = 20 };
+	unsigned int *left = &t->live->files->timereads;
+	struct timerinfo i;
+	unsigned int n;
+	bool ok;
 
-	clock = info_find(t->info, "clockid:");
-	ticks = info_find(t->info, "ticks:");
-	how = info_find(t->info, "settime flags:");
-	if (clock == NULL || ticks == NULL || how == NULL ||
-	    !info_time(t->info, "it_value:", &left) ||
-	    !info_time(t->info, "it_interval:", &interval)) {
+	ok = timer_parse(t->info, &i);
+	for (n = 0; ok && i.left == 0 && i.ticks == 0 && n < TIMER_READS &&
+	    *left > 0; n++, --*left)
+		ok = info_read(t) && timer_parse(t->info, &i);
+	if (!ok) {
 		tell_why(t, "its fdinfo lacks timer settings");
 		return;
 	}
 	buf_printf(&t->out, "clock %ld\nsettime %lx\ninterval %llu\n"
-	    "left %llu\nticks %llu\n", strtol(clock, NULL, 10),
-	    strtoul(how, NULL, 8), interval, left, strtoull(ticks, NULL, 10));
+	    "left %llu\nticks %llu\n", strtol(i.clock, NULL, 10),
+	    strtoul(i.how, NULL, 8), i.interval, i.left, i.ticks);
 }
 
 struct target {			/* a file watched by an epoll set */

@@ -230,6 +230,26 @@ filerec_free(struct filerec *t)
 }
 
 /*
+ * Read the fdinfo of file t again, or for the first time. t->link, t->mode and
+ * t->rmajor are valid. Return false if the descriptor no longer exists; then
+ * t->info is NULL.
+ */
+bool
+info_read(struct filerec *t)
+{
+	struct bytes b;
+
+	free(t->info);
+	t->info = NULL;
+	if (proc_fdinfo(t->pid, t->fd, t->link, t->mode, t->rmajor, &b) == -1)
+		return false;
+	fdinfo_parse(&t->fdinfo, b.data, b.len);
+	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	free(b.data);
+	return t->info != NULL;
+}
+
+/*
  * Read what /proc says about file t: link, fdinfo and stat. Its descriptor is
  * not duplicated. Set *sx to the statx(2) result. Return false if the
  * descriptor no longer exists.
@@ -238,7 +258,6 @@ static bool
 file_look(struct filerec *t, struct statx *sx)
 {
 	char name[32];
-	struct bytes b;
 
 	if (fd_see(t->pid, t->fd, sx) == -1)
 		return false;
@@ -249,14 +268,10 @@ file_look(struct filerec *t, struct statx *sx)
 	t->rminor = sx->stx_rdev_minor;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	t->link = proc_link(t->pid, 0, name);
-	if (t->link == NULL || proc_fdinfo(t->pid, t->fd, t->link, t->mode,
-	    sx->stx_rdev_major, &b) == -1)
+	if (t->link == NULL || !info_read(t))
 		return false;
-	fdinfo_parse(&t->fdinfo, b.data, b.len);
-	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
-	free(b.data);
 	t->flags = t->fdinfo.flags & ~(unsigned)O_CLOEXEC;
-	return t->info != NULL && t->fdinfo.has_flags;
+	return t->fdinfo.has_flags;
 }
 
 /*

@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+enum { MAX_TIMEREADS = 200 };	/* one takes some 7 us */
+
 /*
  * Add the descriptors of process p, which were listed when it was stopped, to
  * set. Skip those whose files could not be examined. Return 0, or -1 with
@@ -49,6 +51,7 @@ files_survey(struct live *l)
 		return -1;
 	RB_INIT(&f->resources);
 	f->budget = MAX_QUEUES;
+	f->timereads = MAX_TIMEREADS;
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		n++;
