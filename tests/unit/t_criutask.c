@@ -307,8 +307,13 @@ test_facts(void **state)
 		{ "smaps", "402000-400000 r-xp 00000000 08:01 9 /bin/one\n",
 		    "process 7: maps: cannot parse" }
 	};
+	static const char *const lines[] = { "brk", "child_subreaper",
+		"dumpable", "membarrier", "oom_score_adj", "pdeath_signal",
+		"personality", "robust_list", "rseq", "scheduling",
+		"sigaltstack", "thp_disable", "tid_address" };
 	struct criuopts o = { 0 };
 	struct part m;
+	char error[64];
 	size_t i;
 
 	(void)state;
@@ -337,6 +342,14 @@ test_facts(void **state)
 		set(bad[i].name, bad[i].text);
 		assert_int_equal(load_one(&o), -1);
 		assert_contains(snap_errstr(), bad[i].error);
+	}
+	for (i = 0; i < sizeof lines / sizeof *lines; i++) {
+		process_record(7);
+		set(lines[i], "x\n");
+		assert_int_equal(load_one(&o), -1);
+		snprintf(error, sizeof error, "process 7: %s: line 1",
+		    lines[i]);
+		assert_contains(snap_errstr(), error);
 	}
 }
 
