@@ -36,7 +36,8 @@ unix_listen(const char *path, char **made)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1)
+		return -1;
 	umask(077);
 	if (bind(fd, (struct sockaddr *)&sun, sizeof sun) == -1 ||
 	    (*made = realpath(path, NULL)) == NULL ||
@@ -73,7 +74,9 @@ tcp_listen(const char *host, const char *port, const char **why)
 		return -1;
 	}
 	for (fd = -1, a = all; fd == -1 && a != NULL; a = a->ai_next) {
-		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, 0);
+		if ((fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC,
+		    0)) == -1)
+			continue;
 		/* "::" includes the addresses of IPv4 */
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
 		    sizeof off);

@@ -573,7 +573,7 @@ test_lz4(void **state)
 	s = read_dir(make("blocks-noise"));
 	assert_page(s->proc[0], CODE, "p", CODE);
 	assert_null(page_at(s->proc[0], STACK + PAGE));
-	assert_contains(snap_errstr(), "that LZ4 does not decompress to");
+	assert_contains(snap_errstr(), "LZ4 does not decompress them to");
 	snap_free(s);
 }
 #endif

@@ -206,8 +206,9 @@ window_fill(const struct blocksource *s, const struct block *b, uint64_t len)
 	if (w->rc == -1)
 		w->s = NULL;	/* its message is not remembered */
 	else if (w->rc == SOURCE_LOST)
-		errstr_set("byte %" PRIu64 ": %u bytes that LZ4 does not "
-		    "decompress to %" PRIu64, r.loc, b->size, len);
+		errstr_set("byte %" PRIu64 ": %u bytes are missing, or LZ4 "
+		    "does not decompress them to %" PRIu64, r.loc, b->size,
+		    len);
 	return w->rc;
 }
 
