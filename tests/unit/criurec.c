@@ -3,6 +3,7 @@
  */
 #include "criurec.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,57 @@ note_warning(void *arg, const char *text)
 	snprintf(warned + n, sizeof warned - n, "%s\n", text);
 }
 
+static struct buf first;		/* the first images, see images_same() */
+
+void
+images_forget(void)
+{
+	buf_free(&first);
+}
+
+/*
+ * Append the name and the contents of a file to first, or compare them with
+ * those at *at.
+ */
+static void
+image_same(const char *name, bool add, size_t *at)
+{
+	image_get(name);
+	if (add) {
+		buf_add(&first, name, strlen(name));
+		buf_add(&first, image.b, image.n);
+		return;
+	}
+	assert_true(first.len - *at >= strlen(name) + image.n);
+	assert_memory_equal(first.data + *at, name, strlen(name));
+	*at += strlen(name);
+	assert_memory_equal(first.data + *at, image.b, image.n);
+	*at += image.n;
+}
+
+/*
+ * Images that were written although an allocation failed are the same as all
+ * others since images_forget().
+ */
+static void
+images_same(void)
+{
+	struct dirent **e;
+	size_t at = 0;
+	bool add = first.len == 0;
+	int i, n;
+
+	n = scandir(dir, &e, NULL, alphasort);
+	assert_true(n > 2);
+	for (i = 0; i < n; i++) {
+		if (*e[i]->d_name != '.')
+			image_same(e[i]->d_name, add, &at);
+		free(e[i]);
+	}
+	free(e);
+	assert_true(add || at == first.len);
+}
+
 /*
  * Write the images of snapshot s, and free it.
  */
@@ -254,6 +306,8 @@ load(struct snap *s, struct criuopts *o)
 	buf_free(&b);
 	if (rc == -1)
 		assert_int_equal(access(dir, F_OK), -1);
+	else if (on_write != NULL)
+		images_same();
 	return rc;
 }
 

@@ -64,6 +64,7 @@ struct proc	*finish_with(struct snap *, uint64_t, struct file *, size_t);
 /*
  * Write images of it.
  */
+void		 images_forget(void);	/* those to compare later ones with */
 void		 note_warning(void *, const char *);
 int		 load(struct snap *, struct criuopts *);
 int		 load_one(struct criuopts *);

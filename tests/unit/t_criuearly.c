@@ -477,6 +477,7 @@ test_exhausted(void **state)
 {
 	(void)state;
 	on_write = arm;
+	images_forget();
 	each_failure(try_lazy, NULL);
 	on_write = NULL;
 }

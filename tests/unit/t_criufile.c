@@ -122,6 +122,7 @@ test_mapped(void **state)
 		fail_msg("%s%s", warned, snap_errstr());
 	assert_int_equal(check_mapped(true), 0);
 	on_write = arm;
+	images_forget();
 	each_failure(try_mapped, NULL);
 	on_write = NULL;
 	m = memsource_new(s = snap_new(), 5, KB);
@@ -129,6 +130,7 @@ test_mapped(void **state)
 	snap_free(s);
 	assert_int_equal(check_mapped(false), 0);
 	on_write = arm;
+	images_forget();
 	each_failure(try_mapped, path);
 	on_write = NULL;
 }

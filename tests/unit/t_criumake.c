@@ -2277,8 +2277,11 @@ test_exhausted(void **state)
 {
 	(void)state;
 	on_write = arm;
+	images_forget();
 	each_failure(try_sockets, NULL);
+	images_forget();
 	each_failure(try_cgroups, NULL);
+	images_forget();
 	each_failure(try_mounts, NULL);
 	on_write = NULL;
 }

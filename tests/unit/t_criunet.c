@@ -568,6 +568,7 @@ test_exhausted(void **state)
 {
 	(void)state;
 	on_write = arm;
+	images_forget();
 	each_failure(try_lost, NULL);
 	on_write = NULL;
 }

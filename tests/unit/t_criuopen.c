@@ -403,6 +403,7 @@ test_exhausted(void **state)
 {
 	(void)state;
 	on_write = arm;
+	images_forget();
 	each_failure(try_files, NULL);
 	on_write = NULL;
 }

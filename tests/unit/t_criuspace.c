@@ -303,6 +303,7 @@ test_exhausted(void **state)
 {
 	(void)state;
 	on_write = arm;
+	images_forget();
 	each_failure(try_users, NULL);
 	on_write = NULL;
 }
