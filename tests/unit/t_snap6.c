@@ -888,6 +888,54 @@ test_manylast(void **state)
 	snap_free(s);
 }
 
+/*
+ * A snapshot of a process that has one file and a kilobyte of zeros.
+ */
+static struct snap *
+one_file(uint64_t pid, const char *name, const char *data, uint64_t base)
+{
+	struct snap *s = snap_new();
+	struct proc *p = snap_add(s, pid);
+
+	file_set(p, name, data, strlen(data));
+	segment_add(p, IMAGE_MEM, base, KB, NULL, 0);
+	return s;
+}
+
+static void
+test_compare(void **state)
+{
+	static const struct {
+		uint64_t pid;
+		const char *name, *data;
+		uint64_t base;
+		const char *why;
+	} other[] = {
+		{ 7, "fd", "ab", KB, "" },
+		{ 8, "fd", "ab", KB, "process 7: different records" },
+		{ 7, "fe", "ab", KB, "process 7: fd" },
+		{ 7, "fd", "ac", KB, "process 7: fd" },
+		{ 7, "fd", "abc", KB, "process 7: fd" },
+		{ 7, "fd", "ab", 2 * KB,
+		    "process 7: mem: the segment at 400 differs" },
+	};
+	struct snap *s, *t;
+	size_t i;
+
+	(void)state;
+	s = one_file(7, "fd", "ab", KB);
+	for (i = 0; i < sizeof other / sizeof *other; i++) {
+		t = one_file(other[i].pid, other[i].name, other[i].data,
+		    other[i].base);
+		errstr_set("%s", "");
+		assert_int_equal(snap_compare(s, t),
+		    *other[i].why == '\0' ? 0 : -1);
+		assert_string_equal(snap_errstr(), other[i].why);
+		snap_free(t);
+	}
+	snap_free(s);
+}
+
 int
 main(void)
 {
@@ -912,6 +960,7 @@ main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_losttop),
 		cmocka_unit_test(test_manylast),
+		cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
