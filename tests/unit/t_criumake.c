@@ -1078,6 +1078,51 @@ test_terminals(void **state)
 }
 
 /*
+ * The foreground process group of a terminal is that of a process in the
+ * session: group 8, or group 7 of the leader if 8 is in another session.
+ */
+static void
+test_foreground(void **state)
+{
+	static const int session[] = { 7, 8 };
+	static const uint64_t group[] = { 8, 7 };
+	struct criuopts o = { 0 };
+	struct snap *s;
+	char text[256];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s = begin();
+		on_terminal("7");
+		set("files", "3 1\n4 2\n");
+		set("file/1", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
+		    "master 1\n" MODES);
+		set("file/2", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3"
+		    "\n" MODES);
+		finish(s, 7);
+		process_record(8);
+		snprintf(text, sizeof text, "8 (x) S 7 8 %d 34819 8 64 0 0 0 0 "
+		    "0 0 0 0 20 0 1 0 0 0 0 0 4194304 4194305 2147352576 0 0 0 "
+		    "0 0 0 0 0 0 17 0 0 0 0 0 0 4206592 4206600 4210688 "
+		    "2147352577 2147352578 2147352579 2147352580 0\n",
+		    session[i]);
+		set("stat", text);
+		snprintf(text, sizeof text, "Name:\tone\nUmask:\t0022\nUid:\t"
+		    "1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNSpid:\t8\n"
+		    "NSpgid:\t8\nNSsid:\t%d\nCapEff:\t0\nSeccomp:\t0\n",
+		    session[i]);
+		set("status", text);
+		set("shares", "vm 8\nfiles 8\nfs 8\nsighand 8\n");
+		finish(s, 8);
+		if (load(s, &o) == -1)
+			fail_msg("%s%s", warned, snap_errstr());
+		assert_int_equal(number(frame("tty-info.img", 0), "7"),
+		    group[i]);
+	}
+}
+
+/*
  * File locks: a lock of a process is written for each process with the file, a
  * lock of an open file once. An unknown lock is left out without its file.
  */
@@ -2304,6 +2349,7 @@ main(void)
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_pidfds),
 		cmocka_unit_test(test_terminals),
+		cmocka_unit_test(test_foreground),
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_cgroups),
