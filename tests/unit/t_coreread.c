@@ -599,7 +599,7 @@ put_thread(struct buf *b, uint32_t pid)
 enum { THREAD_NOTE = 12 + 8 + 336 };
 
 /*
- * More segments than e_phnum can hold.
+ * More segments than e_phnum can hold, with all permissions.
  */
 static void
 test_many_segments(void **state)
@@ -617,8 +617,11 @@ test_many_segments(void **state)
 	data = sizeof(Elf64_Ehdr) + (N + 1) * sizeof(Elf64_Phdr) +
 	    THREAD_NOTE;
 	put_head(&b, N, THREAD_NOTE, data + KB);
-	for (i = 0; i < N; i++)
+	for (i = 0; i < N; i++) {
+		load_flags = (uint32_t)i % 8;	/* of PF_R, PF_W and PF_X */
 		put_load(&b, (uint64_t)i * 0x100000, data, i % 2 * KB, 4096);
+	}
+	load_flags = PF_R | PF_W;
 	put_thread(&b, 1);
 	memset(buf_room(&b, KB), 'm', KB);
 	b.len += KB;
@@ -628,6 +631,14 @@ test_many_segments(void **state)
 	assert_non_null(s);
 	assert_int_equal(proc_vmas(s->proc[0], &l), 0);
 	assert_int_equal(l.n, N);
+	for (i = 0; i < N; i++) {
+		assert_int_equal(l.v[i].flags & VMA_READ, i & PF_R ?
+		    VMA_READ : 0);
+		assert_int_equal(l.v[i].flags & VMA_WRITE, i & PF_W ?
+		    VMA_WRITE : 0);
+		assert_int_equal(l.v[i].flags & VMA_EXEC, i & PF_X ?
+		    VMA_EXEC : 0);
+	}
 	assert_int_equal(image_read(s->proc[0]->mem,
 	    (uint64_t)(N - 1) * 0x100000, &c, 1), 0);
 	assert_int_equal(c, 'm');
