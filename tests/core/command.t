@@ -132,8 +132,10 @@ fi
 is $? 1 "a full disk: exit status 1"
 mkdir "$tmp/mnt"
 if mount -t tmpfs -o size=4k none "$tmp/mnt" 2>/dev/null; then
+	head -c 1M /dev/zero >"$tmp/mnt/full" 2>/dev/null
 	core -p 7 -o "$tmp/mnt/core" "$snap"
-	is "$rc $(ls -A "$tmp/mnt")" "1 " "a full file system: nothing is left"
+	is "$rc $(ls -A "$tmp/mnt")" "1 full" \
+	    "a full file system: nothing is left"
 else
 	skip "a full file system" "may not mount"
 fi

@@ -6,9 +6,12 @@ usage: openfiles.py SNAPSHOT PID LINES
 Prints errors, and exits 1 if there are any.
 """
 
+import mmap
 import sys
 
 import check
+
+PAGE = mmap.PAGESIZE
 
 faults = 0
 
@@ -56,9 +59,9 @@ def check_carried(snap, dev, ino, size, seed, at):
     if names.get('size') != b'%s\n' % size.encode():
         fault('%s %s: size %r' % (dev, ino, names.get('size')))
     size, at = int(size), int(at)
-    for page in range(0, (size + 4095) // 4096 * 4096, 4096):
-        got = pid and snap.memory(pid, page, 4096) or bytes(4096)
-        want = check.pattern(int(seed), 4096) if page == at else bytes(4096)
+    for page in range(0, (size + PAGE - 1) // PAGE * PAGE, PAGE):
+        got = pid and snap.memory(pid, page, PAGE) or bytes(PAGE)
+        want = check.pattern(int(seed), PAGE) if page == at else bytes(PAGE)
         if got != want:
             fault('%s %s: page %#x' % (dev, ino, page))
 

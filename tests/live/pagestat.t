@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 pagestat=$BUILD/pagestat
-head -c 65536 /dev/urandom >"$tmp/pub/file"
+head -c $((16 * $(getconf PAGESIZE))) /dev/urandom >"$tmp/pub/file"
 
 # of PID ADDRESS COLUMN,...: print columns of a mapping, in kilobytes
 of() {
@@ -92,7 +92,7 @@ many=$pid
 other=$(awk '/^child/ { print $2 }' "$lines")
 if is_root; then
 	cat >"$tmp/frames.py" <<'END'
-import struct, sys
+import mmap, struct, sys
 
 def frames(pid):
     found = set()
@@ -103,8 +103,8 @@ def frames(pid):
             continue
         if end - start > 1 << 30:
             continue
-        pagemap.seek(start // 4096 * 8)
-        n = (end - start) // 4096
+        pagemap.seek(start // mmap.PAGESIZE * 8)
+        n = (end - start) // mmap.PAGESIZE
         for e, in struct.iter_unpack('<Q', pagemap.read(n * 8)):
             if e >> 63:
                 found.add(e & ((1 << 55) - 1))
@@ -116,7 +116,7 @@ kb = 0
 for f in one & two:
     flags.seek(f * 8)
     if not struct.unpack('<Q', flags.read(8))[0] >> 24 & 1:
-        kb += 4
+        kb += mmap.PAGESIZE // 1024
 print(kb)
 END
 	is "$(common "$few" "$child")" \

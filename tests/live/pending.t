@@ -37,10 +37,10 @@ for flags in "" -n -l; do
 	stop
 	kill -STOP "$pid"
 	python3 - "$pid" <<'PY'
-import ctypes, os, sys
+import ctypes, os, signal, sys
 pid = int(sys.argv[1])
 for tid in os.listdir('/proc/%d/task' % pid):
-    ctypes.CDLL(None).syscall(234, pid, int(tid), 19)	# tgkill
+    ctypes.CDLL(None).tgkill(pid, int(tid), signal.SIGSTOP)
 PY
 	python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
 	is "$(grep -c 'signal 19' "$tmp/before")" 3 \
