@@ -35,9 +35,11 @@ class_of(const struct vma *v)
 	} names[] = { { "[heap]", CLASS_HEAP }, { "[stack", CLASS_STACK },
 	    { "[anon_shmem:", CLASS_SHARED }, { "[anon", CLASS_ANONYMOUS },
 	    { "[v", CLASS_KERNEL }, { "[sigpage]", CLASS_KERNEL },
-	    { "[uprobes]", CLASS_KERNEL }, { "/dev/zero", CLASS_SHARED },
-	    { "/memfd:", CLASS_SHARED }, { "/SYSV", CLASS_SHARED },
-	    { "/dev/shm/", CLASS_SHARED } };
+	    { "[uprobes]", CLASS_KERNEL },
+	    /* a private mapping of the device has its name alone */
+	    { "/dev/zero (deleted)", CLASS_SHARED },
+	    { "/dev/zero", CLASS_ANONYMOUS }, { "/memfd:", CLASS_SHARED },
+	    { "/SYSV", CLASS_SHARED }, { "/dev/shm/", CLASS_SHARED } };
 	const struct begin *b = SEEK_IN(names,
 	    strncmp(v->name, x->begin, strlen(x->begin)) == 0);
 

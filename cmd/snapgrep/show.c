@@ -125,26 +125,28 @@ put_hex(const uint8_t *s, size_t n)
 }
 
 /*
- * Print the len matching bytes at s in the form that suits pattern pt. Then
- * print "..." if cut is true, or if not all of these bytes are shown.
+ * Print the len matching bytes at s in the form that suits pattern pt, but not
+ * more than most bytes as numbers. Then print "..." if cut is true, or if not
+ * all of these bytes are shown.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
-    size_t len, bool cut)
+    size_t len, size_t most, bool cut)
 {
+	const bool hex = pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER;
+
 	if (r->color)
 		fputs(color_on, stdout);
 	if (pt->kind == PATTERN_POINTER)
 		printf("%0*" PRIx64, (int)(2 * pt->pointer),
 		    num_order(s, pt->pointer, pt->big));
-	else if (pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER)
-		put_hex(s, len < HEXES ? len : HEXES);
+	else if (hex)
+		put_hex(s, len < most ? len : most);
 	else
 		put_text(s, len, pt->utf16, false);
 	if (r->color)
 		fputs(color_off, stdout);
-	if (cut || ((pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER) &&
-	    len > HEXES))
+	if (cut || (hex && len > most))
 		printf("...");
 }
 
@@ -173,7 +175,7 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 		k = text_before(buf, lead, pt->utf16);
 		put_text(buf + lead - k, k, pt->utf16, true);
 	}
-	put_found(r, pt, buf + lead, shown, shown < end - start);
+	put_found(r, pt, buf + lead, shown, HEXES, shown < end - start);
 	if (text && shown == end - start && shown < WIDTH && len > shown)
 		put_text(buf + lead + shown, (len < WIDTH ? len : WIDTH) -
 		    shown, pt->utf16, true);
@@ -198,7 +200,8 @@ show_only(const struct report *r, struct search *s, const struct plan *p,
 		if (!r->terminal && p->pattern->kind != PATTERN_POINTER)
 			fwrite(buf, 1, (size_t)n, stdout);
 		else
-			put_found(r, p->pattern, buf, (size_t)n, false);
+			put_found(r, p->pattern, buf, (size_t)n, SIZE_MAX,
+			    false);
 	}
 	putchar('\n');
 }

@@ -155,13 +155,15 @@ sys.stdout.buffer.write(assemble('\n'.join((
     'record 7 proc', 'data {', r'"linux amd64 1\n"', r'"maps\n"', 'data {',
     r'"10000-10400 rw-s 00000000 00:01 7 /dev/shm/file\n"',
     r'"20000-20400 rw-s 00000000 00:01 0 [anon_shmem:x]\n"',
-    r'"30000-30400 rw-p 00000000 fe:01 8 /lib/file\n"', '}', '}',
-    'record 7 mem', 'number 3', *('segment 0x%d0000 1024\nr "%s"*1024' % (
-        i, 'ABC'[i - 1]) for i in (1, 2, 3))))))
+    r'"30000-30400 rw-p 00000000 fe:01 8 /lib/file\n"',
+    r'"40000-40400 rw-s 00000000 00:01 9 /dev/zero (deleted)\n"',
+    r'"50000-50400 rw-p 00000000 00:06 5 /dev/zero\n"', '}', '}',
+    'record 7 mem', 'number 5', *('segment 0x%d0000 1024\nr "%s"*1024' % (
+        i, 'ABCDE'[i - 1]) for i in range(1, 6))))))
 END
 is "$(for m in shared file anon; do
-	"$grep" -o -M $m '^[A-C]' "$tmp/classes" | tr '\n' ' '
-done)" "A B C " "-M: a class of mappings is selected"
+	"$grep" -o -M $m '^[A-E]' "$tmp/classes" | tr '\n' ' '
+done)" "A B D C E " "-M: a class of mappings is selected"
 is "$("$grep" -M anon -M 'rw-?' -l borderXX "$s" | head -n 1)" "$first" \
     "-M: writable anonymous mappings are searched"
 is "$("$grep" -M 'r-x?' -l borderXX "$s")" "" "-M: only executable mappings"
@@ -202,8 +204,12 @@ if command -v script >/dev/null; then
 	    /dev/null </dev/null | tr -d '\r' >"$tmp/out"
 	is "$(LC_ALL=C grep -c $'[\001-\010\013-\037\177-\237]' \
 	    "$tmp/out")" 0 "on a terminal, -o prints no control characters"
+	is "$(TERM=dumb script -qec \
+	    "$grep -ox $(printf '41%.0s' {1..21}) $tmp/classes" /dev/null \
+	    </dev/null | head -n 1 | wc -w)" 21 \
+	    "on a terminal, -ox prints all bytes of a match"
 else
-	skip "output on a terminal" "no script" 2
+	skip "output on a terminal" "no script" 3
 fi
 
 # invalid patterns
@@ -284,4 +290,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: invalid rules are refused"
-finish 79
+finish 80

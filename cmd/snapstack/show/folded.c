@@ -33,12 +33,12 @@ name_add(void *arg, const struct location *pl)
 	struct names *l = arg;
 	char text[300];
 
-	if (pl->function != NULL)
-		snprintf(text, sizeof text, "%s", pl->function);
-	else
-		snprintf(text, sizeof text, "[%s]", pl->module == NULL ?
-		    "unknown" : *pl->module == '\0' ? "jit" :
-		    path_base(pl->module));
+	if (pl->function != NULL) {
+		name_put(l, pl->function);
+		return;
+	}
+	snprintf(text, sizeof text, "[%s]", pl->module == NULL ? "unknown" :
+	    *pl->module == '\0' ? "jit" : path_base(pl->module));
 	name_put(l, text);
 }
 
