@@ -257,10 +257,9 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	/* read files of locale and time zone before confine() hides them;
+	/* read the file of the locale before confine() hides it;
 	   text_sanitize() requires UTF-8, whatever the user's locale is */
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
-	tzset();
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

@@ -293,7 +293,6 @@ main(int argc, char *argv[])
 	need.nin = cmd->sources.file.n;
 	program_files(); /* raise the limit on open files: CRIU images need a
 			    file per process */
-	tzset();	/* confined, it cannot read the time zone */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(cmd, need.in, need.nin);

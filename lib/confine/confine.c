@@ -16,6 +16,7 @@
 
 #include <sys/prctl.h>
 
+#include <time.h>
 #include <unistd.h>
 
 static char lacks[160];
@@ -70,6 +71,7 @@ confine(const struct confined *c)
 {
 	bool made;
 
+	tzset();	/* reads a file, which is hidden later */
 	made = c->outdir != NULL && dir_make(c->outdir);
 	if (helperjob_start(c, made) == -1) {
 		if (made)
