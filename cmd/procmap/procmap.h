@@ -6,6 +6,8 @@
 
 #include "common/common.h"
 
+#include <unistd.h>
+
 enum style {			/* output styles, which may be combined */
 	STYLE_MAP = 1,		/* -m */
 	STYLE_LINUX = 2,	/* -l */
@@ -24,7 +26,8 @@ enum debug {			/* bits of the number that -D takes */
 	DEBUG_ALL = 31
 };
 
-enum { PAGE_KB = 4 }; /* page size assumed in the output, in kilobytes */
+/* page size of this machine in kilobytes, assumed for snapshots as well */
+#define PAGE_KB ((uint64_t)sysconf(_SC_PAGESIZE) / KB)
 
 struct slots {			/* numbers of amap slots */
 	uint64_t	 mapped;
