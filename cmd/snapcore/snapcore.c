@@ -136,18 +136,18 @@ cores_of_snaps(const char *path)
 {
 	struct readopts o = { .warn = program_lose, .progress = &progress,
 	    MOMENT_OF(sources) };
-	const size_t n = sources.file.n;
-	struct snap **s = must(calloc(n + 1, sizeof *s));
-	size_t i;
+	struct snap **s = must(calloc(sources.file.n + 1, sizeof *s));
+	size_t i, n;
 	int rc;
 
-	for (i = 0, rc = 0; i < n && rc == 0; i++)
-		rc = (s[i] = snap_load(sources.file.v[i], &o)) == NULL ? -1 :
-		    0;
-	if (rc == 0 && n > 0)
-		rc = write_cores(s, n, path);
-	while (i-- > 0)
-		snap_free(s[i]);
+	for (i = n = 0; i < sources.file.n; i++)
+		if ((s[n] = snap_load(sources.file.v[i], &o)) != NULL)
+			n++;
+		else
+			program_lose(NULL, snap_errstr());
+	rc = n == 0 ? 0 : write_cores(s, n, path);
+	while (n-- > 0)
+		snap_free(s[n]);
 	free(s);
 	return rc;
 }

@@ -203,7 +203,8 @@ tree_add(struct fstree *t, struct snap **s, struct origin *o)
 static struct origin *
 tree_series(struct fstree *t, const char *path)
 {
-	const struct readopts ro = { .warn = program_say, .note = program_say };
+	const struct readopts ro = { .warn = program_lose,
+	    .note = program_say };
 	struct origin *o;
 	bool empty = true;
 	size_t i;
@@ -234,7 +235,7 @@ tree_series(struct fstree *t, const char *path)
 static struct origin *
 tree_files(struct fstree *t, char *const *path, size_t n)
 {
-	const struct readopts ro = { .warn = program_say, MOMENT_OF(sources) };
+	const struct readopts ro = { .warn = program_lose, MOMENT_OF(sources) };
 	struct origin *o = must(calloc(n, sizeof *o));
 
 	input.v = must(calloc(n, sizeof *input.v));

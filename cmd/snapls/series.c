@@ -15,11 +15,12 @@ static const struct column columns[COLUMNS] = {
 };
 
 /*
- * If s, which was read with all its moments, is a series, print a line for each
- * of them, and return true.
+ * If s, which was read from path with all its moments, is a series, print a line
+ * for each of them, and return true. Exit with status 2 if options select
+ * processes or their columns.
  */
 bool
-list_moments(struct snap *s, const struct listing *ls)
+list_moments(struct snap *s, const char *path, const struct listing *ls)
 {
 	struct tableopts o = ls->table;
 	struct instant *v;
@@ -29,7 +30,12 @@ list_moments(struct snap *s, const struct listing *ls)
 	size_t i, n;
 
 	must_do(snap_instants(s, &v, &n));
-	o.list = NULL;	/* its columns are those of processes */
+	if (n > 0 && (o.list != NULL || ls->segments ||
+	    ls->sources->pick.n > 0)) {
+		program_warn("%s: a series: -l, -o and -p require -@ moment",
+		    path);
+		exit(2);
+	}
 	t = n == 0 ? NULL : table_new(columns, COLUMNS, &o, "moment");
 	for (i = 0; i < n; i++) {
 		table_line(t);

@@ -169,7 +169,7 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 		s = snap_load(path, &o);
 	if (s != NULL && s->nproc > 0) {
 		damaged.damaged = true;
-		if (!list_moments(s, ls))
+		if (!list_moments(s, path, ls))
 			list_snap(s, path, &damaged);
 		fflush(stdout);
 	}
@@ -207,7 +207,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
-	if (!list_moments(s, ls))
+	if (!list_moments(s, path, ls))
 		list_snap(s, path, ls);
 	if (ls->check) {
 		fflush(stdout);

@@ -83,7 +83,8 @@ void		 list_snap(struct snap *, const char *path,
 		    const struct listing *);
 
 /* series.c: the moments of a series */
-bool		 list_moments(struct snap *, const struct listing *);
+bool		 list_moments(struct snap *, const char *,
+		    const struct listing *);
 
 /* parts.c: the parts of a stream */
 void		 parts_print(void *, const struct readpart *);

@@ -116,6 +116,10 @@ is "$rc $err" "1 -p 77: no such process in the snapshot" "-r -p: no such process
 core "$tmp/core.8"
 is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
     "a core without its executable: exit status 1"
+core -p 7 -o "$tmp/rest" "$tmp/none" "$snap"
+is "$rc $err $(head -c 4 "$tmp/rest" | tail -c 3)" \
+    "1 $tmp/none: No such file or directory ELF" \
+    "a snapshot is missing: a core from the other one"
 head -c 5000 "$tmp/core.8" >"$tmp/cut"
 core "$tmp/cut"
 is "$rc" 1 "a truncated core: exit status 1"
@@ -256,4 +260,4 @@ try "-r writes what snapcat writes" \
 is "$("$BUILD/snapcore" -rv "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcore//')" \
     "$("$BUILD/snapcat" -v "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcat//')" \
     "-r prints what snapcat prints"
-finish 51
+finish 52

@@ -177,6 +177,12 @@ for cut in 100 5000 100000; do
 	is "$rc $(grep -c '^snapfs: .*/bad: byte ' "$tmp/err") $(
 	    wc -l <"$tmp/err")" "1 1 1" "refused: truncated to $cut bytes"
 done
+"$BUILD/snapcore" -p "$one" -o "$tmp/core" "$tmp/snap"
+head -c -4096 "$tmp/core" >"$tmp/cut"
+snapfs "$tmp/cut" "$tmp/mnt"
+fusermount3 -u "$tmp/mnt"
+is "$rc $(grep -c 'truncated: . segments are incomplete' "$tmp/err")" "1 1" \
+    "a truncated core is mounted: exit status 1"
 snapfs "$tmp/snap" "$tmp/bad" "$tmp/mnt"
 is "$rc $(mountpoint -q "$tmp/mnt" && echo mounted)" "1 " \
     "nothing is mounted if one of two snapshots is damaged"
@@ -190,4 +196,4 @@ directory (is FUSE available?)" "a missing /dev/fuse is an error"
 else
 	skip "a missing /dev/fuse is an error" "needs root"
 fi
-finish 44
+finish 45

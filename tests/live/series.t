@@ -103,6 +103,9 @@ is "$("$BUILD/snapls" -j "$tmp/five" 2>&1 | head -1 | cut -d , -f 1-2)" \
     '{"type":"moment","moment":1' 'snapls -j begins with the first moment'
 is "$("$BUILD/snapls" -n -@ 2 "$tmp/five" | awk '{ print $1 }')" "$pid" \
     'snapls -@: a process with its own number'
+is "$("$BUILD/snapls" -p "$pid" "$tmp/five" 2>&1 | sed "s,$tmp,TMP,g")" \
+    "snapls: TMP/five: a series: -l, -o and -p require -@ moment" \
+    'snapls -p: not for all moments'
 time=$("$BUILD/snapls" -n "$tmp/five" | awk '$1 == 1 { print $3 }')
 for at in 1 "$time" first last 5; do
 	try "snapls -@ $at" "$BUILD/snapls" -@ "$at" "$tmp/five"
@@ -444,4 +447,4 @@ are 1 to 1" 'images of criu have one moment'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
     'procmap -@ without a snapshot is refused'
-finish 130
+finish 131
