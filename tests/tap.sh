@@ -122,6 +122,7 @@ is() {
 	else
 		ok 1 "$3"
 		printf 'got:  %s\nwant: %s\n' "$1" "$2" | diag
+		return 1
 	fi
 }
 
