@@ -158,11 +158,10 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 		st = &u->stack[i];
 		type = linuxrec_cputype(proc_file(st->thread, "proc"), word,
 		    sizeof word);
-		if (!registers_get(&st->regs, st->thread, *type == '\0' ?
-		    h.cputype : type))
-			continue;
+		registers_get(&st->regs, st->thread, *type == '\0' ?
+		    h.cputype : type, target_wordsize(&ps->t));
 		wait_find(u, st);
-		if (!keep)
+		if (st->regs.n > 0 && !keep)
 			fatal_find(st);
 	}
 	if (keep)

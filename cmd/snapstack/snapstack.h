@@ -86,6 +86,7 @@ bool		 target_read(struct target *t, uint64_t addr, void *buf,
 		    size_t len);
 bool		 target_word(struct target *t, uint64_t addr, size_t word,
 		    uint64_t *v);
+size_t		 target_wordsize(const struct target *t);
 uint64_t	 target_entry(const struct target *t);
 void		 target_keep(struct target *t, uint64_t sp, uint64_t from,
 		    uint64_t to);
@@ -119,7 +120,8 @@ bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
 struct registers {
 	uint64_t	 v[REGS_MAX]; /* values of registers, indexed by DWARF
 					 number */
-	unsigned int	 n;
+	unsigned int	 n;	/* 0: of these members, only "machine" and
+				   "word" are known, if they are not 0 */
 	uint64_t	 pc;
 	uint64_t	 sp;
 	uint16_t	 machine; /* value of e_machine; see elf(5) */
@@ -129,8 +131,8 @@ struct registers {
 	uint64_t	 arg[6]; /* arguments of the system call */
 };
 
-bool		 registers_get(struct registers *r, struct proc *thread,
-		    const char *cputype);
+void		 registers_get(struct registers *r, struct proc *thread,
+		    const char *cputype, size_t word);
 
 /* unwind.c */
 struct frame {

@@ -85,6 +85,19 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
+ * Return the size of an address of t in bytes, from its auxiliary vector, or 0
+ * if it is not known.
+ */
+size_t
+target_wordsize(const struct target *t)
+{
+	struct recfile f;
+
+	return linuxrec_find(t->rec, "auxv", &f) ?
+	    auxv_word(machine_named(""), f.data, f.len) : 0;
+}
+
+/*
  * Return the entry point of the program of t, from its auxiliary vector
  * (getauxval(3)), or 0 if it is unknown.
  */

@@ -68,4 +68,41 @@ let_go "$pid" "it runs on"
 	kill -KILL "$pid"
 	wait "$pid"
 } 2>/dev/null
-finish 7
+
+# A thread in an uninterruptible sleep has no registers, only the record.
+cat >"$tmp/head.s" <<'END'
+"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"
+record 7 proc
+data {
+"linux amd64 1\n"
+"status\n"
+data "Name:\tprog\nState:\tD (disk sleep)\n"
+"fd/3\n"
+data "/srv/file"
+END
+# asleep_in SYSCALL [LINE]: print what a thread with this record waits for
+asleep_in() {
+	printf '%s\n' '"syscall\n"' "data \"$1\\n\"" "${2-}" '}' |
+	    cat "$tmp/head.s" - | python3 "$tests/snap6/snapasm.py" \
+	    >"$tmp/d.snap"
+	"$BUILD/snapstack" "$tmp/d.snap" | sed 1,2d
+}
+is "$(asleep_in "0 0x3 0x7ffc0000 0x40 0x0 0x0 0x0 0x7ffc00001000 0x401000")" \
+    "  in read of 3 (/srv/file)
+  no registers: it was disk sleep" "no registers: the call is in the record"
+# AT_PHENT of a 32-bit program
+is "$(asleep_in "3 0x3 0x0 0x0 0x0 0x0 0x0 0xff001000 0x8049000" \
+    '"auxv\n"
+    data "\x04\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0"')" \
+    "  in read of 3 (/srv/file)
+  no registers: it was disk sleep" "no registers: the call of a 32-bit program"
+is "$(asleep_in running)" "  no registers: it was disk sleep" \
+    "no registers: a record without a call"
+target "$targets/vforker"
+"$BUILD/snap" -o "$tmp/v.snap" "$pid" 2>"$tmp/err"
+is "$("$BUILD/snapstack" -j "$tmp/v.snap" | jq -r '"\(.state) \(.waits)"')
+$("$BUILD/snapstack" -j "$pid" 2>"$tmp/err" | jq -r .waits)" \
+    "disk sleep vfork
+vfork" "a parent in vfork(2), and the same live"
+let_go "$pid" "it runs on"
+finish 12

@@ -42,41 +42,45 @@ static const struct layout layouts[] = {
 
 /*
  * Read the registers of a thread into r. cputype is Plan 9's name of the
- * machine. If the snapshot does not have the registers, or their layout is not
- * known, set r->n to 0 and return false.
+ * machine. If the snapshot does not have the registers, set r->n to 0, and take
+ * the machine from cputype and from word, the size of an address in bytes (0:
+ * not known). If the layout is not known, set both to 0.
  */
-bool
-registers_get(struct registers *r, struct proc *thread, const char *cputype)
+void
+registers_get(struct registers *r, struct proc *thread, const char *cputype,
+    size_t word)
 {
 	const struct layout *l;
 	struct recfile f;
 	unsigned int i;
+	bool known;
 
 	memset(r, 0, sizeof *r);
 	r->call = -1;
-	if (!linuxrec_find(proc_record(thread), "regset/prstatus", &f))
-		return false;
+	known = linuxrec_find(proc_record(thread), "regset/prstatus", &f);
 	/* a 64-bit machine, the row before, also runs 32-bit programs */
-	l = SEEK_IN(layouts, x->bytes == f.len &&
+	l = SEEK_IN(layouts, (known ? x->bytes == f.len :
+	    word == 0 || x->word == word) &&
 	    (strcmp(cputype, x->cputype) == 0 || (x->word == 4 &&
 	    strcmp(cputype, x[-1].cputype) == 0)));
 	if (l == NULL)
-		return false;
+		return;
+	r->machine = l->machine;
+	r->word = l->word;
+	if (!known)
+		return;
 	for (i = 0; i < l->n; i++)
 		r->v[i] = num_get(f.data + l->at[i] * l->word, l->word);
 	r->n = l->n;
 	r->pc = num_get(f.data + l->pc * l->word, l->word);
 	r->sp = num_get(f.data + l->sp * l->word, l->word);
-	r->machine = l->machine;
-	r->word = l->word;
 	r->spnum = l->spnum;
 	if (l->call == -1)
-		return true;
+		return;
 	r->call = (int64_t)num_get(f.data + (size_t)l->call * l->word,
 	    l->word);
 	if (l->word == 4)
 		r->call = (int32_t)r->call;
 	for (i = 0; i < 6; i++)
 		r->arg[i] = num_get(f.data + l->arg[i] * l->word, l->word);
-	return true;
 }

@@ -13,7 +13,8 @@
  * record (proc_pid_syscall(5)). Set wchan, which has room for size bytes, to
  * the kernel function in which the thread slept (proc_pid_wchan(5)). Both were
  * recorded before the thread was stopped. Return false if the record has no
- * call, or if the thread has moved since then.
+ * call, or if the thread has moved since then. A thread without registers did
+ * not stop, and its record is all that is known.
  */
 static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
@@ -28,7 +29,8 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 	    sscanf(line, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
 	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
-	    &pc) == 9 && sp == st->regs.sp && pc == st->regs.pc;
+	    &pc) == 9 && (st->regs.n == 0 || (sp == st->regs.sp &&
+	    pc == st->regs.pc));
 	if (recorded && !linuxrec_line(rec, "wchan", wchan, size))
 		wchan[0] = '\0';
 	return recorded;
@@ -338,7 +340,7 @@ wait_find(struct unwinder *u, struct stack *st)
 	char wchan[64] = "";
 	int64_t nr;
 
-	if (st->regs.n == 0)
+	if (st->regs.machine == 0)
 		return;
 	if ((!call_recorded(st, &nr, c.arg, wchan, sizeof wchan) &&
 	    !call_interrupted(&st->regs, &nr, c.arg)) || nr < 0)
