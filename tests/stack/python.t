@@ -60,6 +60,28 @@ are_there() {
 	[ "$(at_lines -a)" = "lines.py:10 lines.py:9 " ]
 }
 
+# the first thread sleeps uninterruptibly, in vfork(2): it has no registers
+cat >"$tmp/vforks.py" <<'END'
+import ctypes, os, threading, time
+
+libc = ctypes.CDLL(None)
+
+
+def wait():
+    time.sleep(1000)
+
+
+def vforks():
+    if libc.vfork() == 0:
+        libc.prctl(1, 9)    # PR_SET_PDEATHSIG
+        print('ready', flush=True)
+        os.read(0, 1)
+
+
+threading.Thread(target=wait, daemon=True).start()
+vforks()
+END
+
 line=$(sed -n '/time.sleep(10000)/{=;q}' "$tests/stack/pystacks.py")
 n=0
 for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
@@ -133,6 +155,14 @@ END
 	is "$(at_lines)" "lines.py:10 lines.py:9 " \
 	    "$v: stacks that differ only in the line are both shown"
 	ended
+	target "$py" "$tmp/vforks.py"
+	is "$("$BUILD/snapstack" -l "$pid" 2>&1 |
+	    sed -nE 's/^  #[0-9]+ +(vforks|wait) .*, Python$/\1/p
+	    s/.*(no registers|no local variables)/\1/p')" \
+	    "vforks
+no registers: it was disk sleep
+wait" "$v: the first thread has no registers"
+	ended
 done
 
 # a program that looks like another version
@@ -165,4 +195,4 @@ if [ "$n" -eq 0 ]; then
 	skip "Python" "no python3 of 3.11 to 3.13"
 	finish 4
 fi
-finish $((n * 14 + 3))
+finish $((n * 15 + 3))
