@@ -66,6 +66,21 @@ complain(void)
 }
 
 /*
+ * Return true if process p ended, and another process has its ID.
+ */
+static bool
+is_another(const struct process *p)
+{
+	return p->began != 0 && proc_began((pid_t)p->pid) != p->began;
+}
+
+static bool
+has_ended(const struct process *p)
+{
+	return proc_ended((pid_t)p->pid) || is_another(p);
+}
+
+/*
  * Print why process p cannot be shown. However, if p was found by name and has
  * ended, only count it: this is not an error, because p no longer matches the
  * name.
@@ -73,7 +88,7 @@ complain(void)
 static void
 complain_process(struct command *c, const struct process *p)
 {
-	if (p->named && proc_ended((pid_t)p->pid))
+	if (p->named && has_ended(p))
 		c->ended++;
 	else
 		complain();
@@ -89,7 +104,7 @@ add_number(struct processes *p, uint64_t pid, bool named)
 		return;
 	}
 	MUST_ROOM(p->v, p->n);
-	p->v[p->n++] = (struct process){ pid, named };
+	p->v[p->n++] = (struct process){ .pid = pid, .named = named };
 }
 
 /*
@@ -132,19 +147,24 @@ add_snapped(struct command *c)
 /*
  * Make the kernel forget which pages each process has touched. If this fails
  * for a process, report it with complain_process() and drop the process. Then
- * wait c->seconds seconds while the processes touch pages again.
+ * wait c->seconds seconds while the processes touch pages again. Record when
+ * each of them began, because it may end and its ID be used again.
  */
 static void
 let_pass(struct command *c)
 {
 	struct timespec ts;
+	struct process *p;
 	size_t i, n;
 
-	for (i = n = 0; i < c->procs.n; i++)
-		if (touched_forget((pid_t)c->procs.v[i].pid) == -1)
-			complain_process(c, &c->procs.v[i]);
+	for (i = n = 0; i < c->procs.n; i++) {
+		p = &c->procs.v[i];
+		p->began = proc_began((pid_t)p->pid);
+		if (touched_forget((pid_t)p->pid) == -1)
+			complain_process(c, p);
 		else
-			c->procs.v[n++] = c->procs.v[i];
+			c->procs.v[n++] = *p;
+	}
 	if ((c->procs.n = n) == 0)
 		return;
 	ts.tv_sec = (time_t)c->seconds;
@@ -169,15 +189,18 @@ show_sharing(struct command *c, const struct space *sp)
 }
 
 static int
-show_once(struct command *c, uint64_t pid)
+show_once(struct command *c, const struct process *p)
 {
 	struct space sp;
 	int rc;
 
 	if (c->snap != NULL)
-		rc = space_snap(&sp, c->snap, pid);
+		rc = space_snap(&sp, c->snap, p->pid);
 	else
-		rc = space_live(&sp, (pid_t)pid, c->seconds == 0);
+		rc = space_live(&sp, (pid_t)p->pid, c->seconds == 0);
+	if (rc == 0 && is_another(p))
+		rc = errstr_set("%ju: it ended before it was read",
+		    (uintmax_t)p->pid);
 	if (rc == 0 && c->showmatrix)
 		rc = show_sharing(c, &sp);
 	else if (rc == 0 && c->showflags)
@@ -199,10 +222,10 @@ show(struct command *c, const struct process *p)
 	enum { TRIES = 3 };
 	int i, rc;
 
-	rc = show_once(c, p->pid);
+	rc = show_once(c, p);
 	for (i = 1; i < TRIES && rc == -1 && c->snap == NULL &&
-	    !proc_ended((pid_t)p->pid); i++)
-		rc = show_once(c, p->pid);
+	    !has_ended(p); i++)
+		rc = show_once(c, p);
 	if (rc == -1)
 		complain_process(c, p);
 	else

@@ -10,6 +10,8 @@ struct process {
 	uint64_t	 pid;
 	bool		 named;	/* the process was found only by name, so it is
 				   no error if it has ended */
+	uint64_t	 began;	/* start time, as proc_began() returns it; 0:
+				   any process with this ID is shown */
 };
 
 struct processes {		/* processes to show */

@@ -214,6 +214,57 @@ else
 fi
 is "$(states "$few")" " 0 S " "it was not stopped"
 
+# While it waits, a process ends, and another one gets its ID.
+cat >"$tmp/nap.c" <<'END'
+#include <stdlib.h>
+#include <time.h>
+
+int
+nanosleep(const struct timespec *t, struct timespec *left)
+{
+	(void)t;
+	(void)left;
+	unsetenv("LD_PRELOAD");
+	return system(getenv("NAP"));
+}
+END
+cat >"$tmp/reused" <<'END'
+# start times are in ticks of 10 ms
+export old NAP='
+	kill $old
+	until ! kill -0 $old && sleep 0.1; do sleep 0.1; done 2>/dev/null
+	until [ "$new" = $old ]; do
+		[ -z "$new" ] || kill $new
+		echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
+		sleep 1000 >/dev/null 2>&1 &
+		new=$!
+	done'
+for name in "" sleep; do
+	sleep 1000 &
+	other=$!
+	sleep 1000 &
+	old=$!
+	until [ "$(pidof sleep | wc -w)" -eq 2 ]; do sleep 0.1; done
+	LD_PRELOAD=$2/nap.so "$1" -n -w 1 -o pid ${name:-$old $other} 2>&1 |
+	    sed "s/$old/OLD/; s/ *$other/OTHER/"
+	kill $other $old
+	while pidof sleep; do :; done >/dev/null
+done
+END
+if [ -n "${SANITIZED-}" ]; then
+	skip "-w: another process with the ID" "no preload"
+elif [ -w "/proc/$few/clear_refs" ] &&
+    unshare -fp --mount-proc true 2>/dev/null; then
+	cc -shared -fPIC -o "$tmp/nap.so" "$tmp/nap.c"
+	is "$(timeout 100 unshare -fp --kill-child --mount-proc bash \
+	    "$tmp/reused" "$pagestat" "$tmp" 2>/dev/null)" \
+	    "pagestat: OLD: it ended before it was read
+OTHER
+OTHER" "-w: another process with the ID"
+else
+	skip "-w: another process with the ID" "not root"
+fi
+
 # IDs that are not of processes, and processes without memory.
 message() {
 	"$pagestat" "$@" >"$tmp/out" 2>"$tmp/err"
@@ -372,4 +423,4 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root"
 fi
-finish 71
+finish 72
