@@ -47,6 +47,7 @@ $(UNIT): tests/unit/util.c tests/unit/util.h
 $(UNIT) $O/tests/bench/pack $O/tests/snap6/dump: $(WITH)
 $(BENCH): tests/bench/bench.h
 $O/tests/unit/t_collide: tests/unit/t_dedup.c
+$O/tests/unit/t_tally: $(wildcard cmd/vmtrace/*.[ch])
 $(filter $O/tests/unit/t_criu%,$(UNIT)): $(wildcard tests/unit/criu*.[ch])
 $O/tests/unit/t_inject $O/tests/targets/compute: tests/targets/spin.h
 

@@ -24,7 +24,7 @@ struct row *
 tally_get(struct tally *t, const struct row *key)
 {
 	static char others[] = "others";
-	static const struct row rest = { .name = others };
+	static const struct row rest = { .name = others, .rest = true };
 	struct row *r, k = *key;
 
 	if ((r = RB_FIND(rows, &t->all, &k)) != NULL)

@@ -147,6 +147,10 @@ maps_print(const struct tally *t, const struct tableopts *o)
 		table_line(tb);
 		for (j = 0; j < COUNTS; j++)
 			table_number(tb, j, v[i]->count[j]);
+		if (v[i]->rest) {
+			table_text(tb, MAPPING, v[i]->name);
+			continue;
+		}
 		table_number(tb, PID, (uint64_t)v[i]->pid);
 		if (v[i]->end == 0)
 			continue;	/* the faults were not in a mapping */
@@ -186,7 +190,7 @@ code_print(const struct tally *t, const struct tableopts *o)
 		snprintf(at, sizeof at, "%jx", (uintmax_t)v[i]->num);
 		table_line(tb);
 		table_number(tb, COUNT, v[i]->count[FAULTS]);
-		table_text(tb, ADDRESS, at);
+		table_text(tb, ADDRESS, v[i]->rest ? NULL : at);
 		table_text(tb, INSTRUCTION, *sym == '\0' ? NULL : sym);
 		table_text(tb, FILENAME, *v[i]->name != '\0' ? v[i]->name :
 		    v[i]->flags != 0 ? "kernel" : NULL);

@@ -152,6 +152,7 @@ struct row {
 	unsigned int	 flags;
 	uint64_t	 ino;
 	char		*name;	/* owned */
+	bool		 rest;	/* the row "others", which has no key */
 	uint64_t	 count[COUNTS];
 };
 
