@@ -228,7 +228,7 @@ note_warning(void *arg, const char *text)
 	snprintf(warned + n, sizeof warned - n, "%s\n", text);
 }
 
-static struct buf first;		/* the first images, see images_same() */
+static struct buf first;	/* the first images, see images_same() */
 
 void
 images_forget(void)

@@ -60,6 +60,26 @@ filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
 }
 
 /*
+ * Read the fdinfo of file t again, or for the first time. t->link, t->mode and
+ * t->rmajor are valid. Return false if the descriptor no longer exists; then
+ * t->info is NULL.
+ */
+bool
+info_read(struct filerec *t)
+{
+	struct bytes b;
+
+	free(t->info);
+	t->info = NULL;
+	if (proc_fdinfo(t->pid, t->fd, t->link, t->mode, t->rmajor, &b) == -1)
+		return false;
+	fdinfo_parse(&t->fdinfo, b.data, b.len);
+	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	free(b.data);
+	return t->info != NULL;
+}
+
+/*
  * Return the text after key in the first line of info that begins with key.
  * info is the text of fdinfo, or NULL. Return NULL if there is no such line.
  */

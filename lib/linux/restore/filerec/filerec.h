@@ -145,6 +145,7 @@ struct proxy_key filerec_key(const struct filerec *t, size_t lane, char *buf,
 		    size_t size);
 int		 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bytes *answer);
+bool		 info_read(struct filerec *t);
 const char	*info_find(const char *, const char *);
 
 #endif

@@ -230,26 +230,6 @@ filerec_free(struct filerec *t)
 }
 
 /*
- * Read the fdinfo of file t again, or for the first time. t->link, t->mode and
- * t->rmajor are valid. Return false if the descriptor no longer exists; then
- * t->info is NULL.
- */
-bool
-info_read(struct filerec *t)
-{
-	struct bytes b;
-
-	free(t->info);
-	t->info = NULL;
-	if (proc_fdinfo(t->pid, t->fd, t->link, t->mode, t->rmajor, &b) == -1)
-		return false;
-	fdinfo_parse(&t->fdinfo, b.data, b.len);
-	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
-	free(b.data);
-	return t->info != NULL;
-}
-
-/*
  * Read what /proc says about file t: link, fdinfo and stat. Its descriptor is
  * not duplicated. Set *sx to the statx(2) result. Return false if the
  * descriptor no longer exists.

@@ -14,7 +14,6 @@ struct statx;
 struct statx_timestamp;
 
 bool		 file_record(struct filerec *);
-bool		 info_read(struct filerec *);
 void		 file_end(struct filerec *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
 
