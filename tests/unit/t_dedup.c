@@ -747,6 +747,48 @@ test_again(void **state)
 	}
 }
 
+/*
+ * Memory described before is known to the end of its extent: the next extent
+ * there is of another source.
+ */
+static void
+test_againextent(void **state)
+{
+	enum { KBS = 4 * IDENTITY_KB };
+	static struct frames frames;
+	static struct table t, u;
+	struct memsource *x, *y;
+	struct segment *s;
+	struct world *w;
+	struct proc *p;
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "again extent", 56);
+	frames_init(&frames, &r);
+	w = world_new();
+	for (i = 0; i < NFRAME; i++) {
+		t.frame[i] = i;
+		u.frame[i] = NFRAME - 1 - i;
+		frames.number[i] = 0x2000 + i;
+	}
+	x = table_source(w, &t, &frames, NFRAME);
+	y = table_source(w, &u, &frames, NFRAME);
+	p = snap_add(w->snap, 1);
+	p->mem = image_new(p, IMAGE_MEM);
+	s = segment_new(0, 2 * KBS * KB);
+	assert_int_equal(segment_append(s, KBS, &x->src, 0), 0);
+	assert_int_equal(segment_append(s, KBS, &y->src, 0), 0);
+	assert_int_equal(image_insert(p->mem, s), 0);
+	world_add(w, s, true);
+	x->src.image = p->mem;
+	world_add(w, segment_add(snap_add(w->snap, 2), IMAGE_MEM, 0,
+	    2 * KBS * KB, &x->src, 0), false);
+	world_check(w);
+	world_free(w);
+}
+
 enum { NMANY = 1500 };		/* groups that two threads look up */
 
 struct many {			/* frames are numbered from 1 on */
@@ -1128,6 +1170,7 @@ main(void)
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_againextent),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_identifyfails),
