@@ -123,8 +123,8 @@ put_dev(struct buf *b, uint64_t dev)
 }
 
 /*
- * Append s, an n-byte line of maps, to b. Change the device number in the line
- * if the mapped file gets a new one.
+ * Append s, an n-byte line of maps or smaps, to b. Change the device number in
+ * the line if it has one and the mapped file gets a new one.
  */
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
@@ -202,6 +202,12 @@ recfile_open(const struct recfile *f, struct embedded *file)
 	    digits_device(dev, m, &file->dev) && file->dev != 0;
 }
 
+static bool
+lists_mappings(const char *file)
+{
+	return strcmp(file, "maps") == 0 || strcmp(file, "smaps") == 0;
+}
+
 /*
  * Append file f to b, with its numbers and device numbers changed. file is the
  * name of f, or NULL if that name has the form file/ID.
@@ -220,7 +226,7 @@ edit_lines(struct merge *m, const struct recfile *f, const char *file,
 	if (file == NULL && recfile_open(f, &open))
 		d = newdev_find(m, &open);
 	for (off = 0; line_next(f->data, f->len, &off, &s, &n);) {
-		if (file != NULL && strcmp(file, "maps") == 0)
+		if (file != NULL && lists_mappings(file))
 			line_maps(m, s, n, b);
 		else if (d != NULL && n > 4 && memcmp(s, "dev ", 4) == 0) {
 			buf_puts(b, "dev ");
@@ -247,7 +253,7 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 	if (recfile_number(f, "file/", &id)) {
 		snprintf(name, RECNAME, "file/%" PRIu64, id + m->file);
 		edit_lines(m, f, NULL, b);
-	} else if (strcmp(name, "maps") == 0 ? m->ndev > 0 :
+	} else if (lists_mappings(name) ? m->ndev > 0 :
 	    numbered_find(name, "", 0) != NULL)
 		edit_lines(m, f, name, b);
 	else

@@ -187,27 +187,21 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Check whether l, parsed from smaps, has all mappings of p. Return 1 if it
- * does; 0 if p has a mapping that is newer than smaps; or -1 with errstr set.
+ * Return true if l, parsed from smaps, has all mappings of *now, parsed from
+ * maps. Otherwise some mappings are newer than smaps.
  */
-static int
-smaps_covers(const struct vmas *l, const struct proc *p)
+static bool
+smaps_covers(const struct vmas *l, const struct vmas *now)
 {
-	struct vmas now = { 0 };
 	const struct vma *v;
 	uint64_t at;
 	size_t i;
-	int rc;
 
-	rc = proc_vmas(p, &now) == -1 ? -1 : 1;
-	for (i = 0; i < now.n && rc == 1; i++)
-		for (at = now.v[i].start; at < now.v[i].end; at = v->end)
-			if ((v = vmas_find(l, at)) == NULL) {
-				rc = 0;
-				break;
-			}
-	vmas_free(&now);
-	return rc;
+	for (i = 0; i < now->n; i++)
+		for (at = now->v[i].start; at < now->v[i].end; at = v->end)
+			if ((v = vmas_find(l, at)) == NULL)
+				return false;
+	return true;
 }
 
 /*
@@ -220,22 +214,26 @@ leave_dontdump(struct exclude *x, const struct proc *p,
     const struct linuxrec *r)
 {
 	struct space sp = { 0 };
+	struct vmas now = { 0 };
 	struct recfile f;
 	size_t i;
 	int rc;
 
 	if (!linuxrec_find(r, "smaps", &f))
 		return 0;
-	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 :
-	    smaps_covers(&sp.vma, p);
+	rc = space_smaps(&sp, f.data, f.len) == -1 ||
+	    proc_vmas(p, &now) == -1 ? -1 : smaps_covers(&sp.vma, &now);
 	for (i = 0; i < sp.vma.n && rc != -1; i++) {
 		if ((sp.m[i].flags & VMF_FLAGS_KNOWN) == 0)
 			rc = 0;
+		/* Files are found in maps: after older merges smaps has
+		   wrong device numbers. */
 		else if (sp.m[i].flags & VMF_DONTDUMP &&
-		    leave_mapped(x, &sp.vma, sp.vma.v[i].start,
+		    leave_mapped(x, &now, sp.vma.v[i].start,
 		    sp.vma.v[i].end, "dontdump") == -1)
 			rc = -1;
 	}
+	vmas_free(&now);
 	space_free(&sp);
 	return rc;
 }

@@ -52,7 +52,11 @@ is "$? $(cat err)$(found pipe.snap)" "0 MARK:address MARK:open P T E " \
     "snapcat -x from a pipe"
 "$BUILD/snapcat" -x env=* -o both.snap some.snap all.snap
 is "$? $(found both.snap)" "0 ${all% P T E } " "snapcat -x of two files"
-for s in some l z cat pipe both; do
+# Merging gives the second capture of shared memory another device number.
+"$BUILD/snapcat" -x dontdump -o twice.snap all.snap all.snap
+is "$? $(found twice.snap)" "0 MARK:address MARK:open P T E " \
+    "snapcat -x of two captures of shared memory"
+for s in some l z cat pipe both twice; do
 	"$BUILD/snapls" -c $s.snap >list 2>err
 	is "$? $(cat err)" "0 " "$s: data, index and checksums are whole"
 	try "$s: it keeps the rules" python3 "$tests/snap6/oracle.py" -c $s.snap
@@ -130,4 +134,4 @@ python3 "$tests/snap6/snapasm.py" "$tests/snap6/good/linux.s" >linux.snap
 is "$? $(grep -c 'some MADV_DONTDUMP memory may still be' err)" "1 1" \
     "without smaps: snapcat warns"
 unnoticed "$pid" "the process noticed nothing"
-finish 46
+finish 49

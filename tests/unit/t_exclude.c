@@ -304,6 +304,35 @@ test_dontdump(void **state)
 }
 
 /*
+ * Excluded files are those in maps, even if smaps has other device numbers.
+ */
+static void
+test_devices(void **state)
+{
+	char path[] = "/memfd:x (deleted)";
+	struct vma v = { .dev = 1, .ino = 6, .name = path };
+	struct proc *file, *other;
+	struct snap *s = snap_new();
+
+	(void)state;
+	process(s, 7, "smaps", MAPS("VmFlags: rd wr \n",
+	    "VmFlags: rd sh dd \n"), "maps",
+	    "00010000-00012000 rw-p 00000000 00:00 0 \n"
+	    "00012000-00014000 rw-s 00003000 00:01 6  /memfd:x (deleted)\n",
+	    NULL);
+	assert_non_null(file = embedded_new(s, &v));
+	segment_add(file, IMAGE_MEM, 0x2000, 0x4000, &mem->src, 0);
+	v.dev = 0;
+	assert_non_null(other = embedded_new(s, &v));
+	segment_add(other, IMAGE_MEM, 0x2000, 0x4000, &mem->src, 0);
+	assert_int_equal(exclude(s, "dontdump"), 0);
+	assert_string_equal(warned, "");
+	lacks(file->mem, 0x3000, 0x5000, "dontdump");
+	assert_int_equal(other->mem->nmissing, 0);
+	snap_free(s);
+}
+
+/*
  * A malformed list of mappings is an error.
  */
 static void
@@ -360,6 +389,7 @@ main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_embedded),
 		cmocka_unit_test(test_dontdump),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_words),
 	};

@@ -397,6 +397,10 @@ test_carried(void **state)
 	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/x.so\n"
 	    "00500000-00501000 r-xp 00001000 08:01 6       /lib/x.so\n"
 	    "00600000-00601000 rw-p 00000000 00:00 0 \n";
+	static const char smaps[] =
+	    "00500000-00501000 r-xp 00001000 %s:%s 6       /lib/x.so\n"
+	    "Size:                  4 kB\nVmFlags: rd ex mr mw me dd \n";
+	char old[200], new[200];
 	struct memsource *m[2];
 	struct vmas l = { 0 };
 	struct snap *s[2];
@@ -405,6 +409,8 @@ test_carried(void **state)
 	size_t i;
 
 	(void)state;
+	snprintf(old, sizeof old, smaps, "08", "01");
+	snprintf(new, sizeof new, smaps, "fff", "00");
 	rng_init(&r, "carried", 1);
 	for (i = 0; i < 2; i++) {
 		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
@@ -413,7 +419,7 @@ test_carried(void **state)
 	rng_bytes(&r, m[0]->data, 16 * KB);
 	memcpy(m[1]->data, m[0]->data, 16 * KB);
 	for (i = 0; i < 2; i++) {
-		proc_begin(s[i], 7, "maps", maps, NULL);
+		proc_begin(s[i], 7, "maps", maps, "smaps", old, NULL);
 		carry(s[i], m[i], 5, 0);
 		carry(s[i], m[i], 6, i == 0 ? 0 : 8);
 	}
@@ -426,6 +432,8 @@ test_carried(void **state)
 	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/x.so\n"
 	    "00500000-00501000 r-xp 00001000 fff:00 6       /lib/x.so\n"
 	    "00600000-00601000 rw-p 00000000 00:00 0 \n");
+	assert_record(s[0], 7, "smaps", old);
+	assert_record(s[0], 8, "smaps", new);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(proc_vmas(s[0]->proc[i], &l), 0);
 		assert_int_equal(image_read(embedded_find(s[0], &l.v[1])->text,
