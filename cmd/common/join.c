@@ -19,15 +19,18 @@ is_final(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * If s is the stream of a move, remove the early copies from it. Return the
- * snapshot, or NULL with errstr set.
+ * Read the snapshot in a file. If it is the stream of a move, remove the early
+ * copies from it. Return the snapshot, or NULL with errstr set.
  */
 static struct snap *
-early_leave(struct snap *s)
+final_load(const char *file, const struct readopts *o)
 {
 	bool live = false, early = false;
+	struct snap *s;
 	size_t i;
 
+	if ((s = snap_load(file, o)) == NULL)
+		return NULL;
 	for (i = 0; i < s->nproc; i++) {
 		live |= proc_file(s->proc[i], "proc") != NULL;
 		early |= proc_isearly(s->proc[i]);
@@ -50,17 +53,16 @@ join_read(const struct joining *j)
 	size_t i;
 	int rc;
 
-	if ((s = snap_load(file->v[0], &o)) == NULL)
+	if ((s = final_load(file->v[0], &o)) == NULL)
 		return NULL;
 	for (i = 1, rc = 0; i < file->n && rc == 0; i++) {
-		if ((t = snap_load(file->v[i], &o)) == NULL)
+		if ((t = final_load(file->v[i], &o)) == NULL)
 			rc = -1;
 		else if ((rc = snap_merge(s, t)) == -1)
 			errstr_wrap("%s", file->v[i]);
 		snap_free(t);
 	}
-	if (rc == 0 && (s = early_leave(s)) != NULL &&
-	    (s = sources_keep(j->from, s)) != NULL) {
+	if (rc == 0 && (s = sources_keep(j->from, s)) != NULL) {
 		sources_check(j->from);
 		if (j->exclude != NULL)
 			rc = exclude_snap(j->exclude, s, program_lose, NULL);

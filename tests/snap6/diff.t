@@ -170,6 +170,12 @@ done >got
 is "$(cat got)" "one 0 0 
 two 1 1 
 three 0 0 " "snapdiff FILE compares its moments"
+# process 16777223 is an early copy of process 7
+make plain "mem=$page"
+make early "mem=$page\nrecord 16777223 mem\n$page"
+"$BUILD/snapcat" -o one plain plain
+"$BUILD/snapcat" -o two early early
+is "$(diffs one two)" 0 "snapcat leaves out the early copies of each input"
 
 # neither zeros nor missing private pages are data
 for i in 1 2 3; do
@@ -252,4 +258,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t' 'fd/4=socket:[2]'
 is "$(diffs a b | sed -n 1p)" 1 "truncated files are compared"
-finish 41
+finish 42
