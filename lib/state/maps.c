@@ -8,8 +8,6 @@
 
 #include <sys/mman.h>
 
-enum { MAX_MAPPINGS = 1 << 21 }; /* maximum number of mappings of a process */
-
 /*
  * Append mapping v to list l, and take ownership of its name, even on failure.
  * Return 0, or -1 with errstr set.

@@ -233,6 +233,8 @@ struct taskstate {
 /*
  * Mappings, pages and address spaces (space.h): maps.c, pages.c, space.c
  */
+enum { MAX_MAPPINGS = 1 << 21 }; /* maximum number of mappings of a process */
+
 int		 vmas_parse(struct vmas *l, const void *text, size_t len);
 int		 vmas_add(struct vmas *, const struct vma *);
 bool		 vmas_match(const struct bytes *maps, const struct vmas *l);

@@ -648,6 +648,27 @@ test_many_segments(void **state)
 }
 
 /*
+ * A sparse file with room for four million program headers.
+ */
+static void
+test_many_headers(void **state)
+{
+	Elf64_Shdr sh = { .sh_info = (1 << 22) + 1, .sh_size = 1 };
+	struct buf b = { 0 };
+	struct stream st;
+
+	(void)state;
+	put_head(&b, PN_XNUM, 0, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr));
+	put_elf(&b, ELF_T_SHDR, &sh, sizeof sh);
+	stream_file(&st, b.data, b.len);
+	assert_int_equal(ftruncate(st.fd, 1 << 30), 0);
+	assert_null(snap_load(st.path, NULL));
+	assert_contains(snap_errstr(), "too many program headers: 4194305");
+	stream_close(&st);
+	buf_free(&b);
+}
+
+/*
  * A segment that ends within a kilobyte, followed closely by another one.
  */
 static void
@@ -1041,6 +1062,7 @@ main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_many_headers),
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_many_notes),
 		cmocka_unit_test(test_user),

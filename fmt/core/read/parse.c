@@ -21,6 +21,9 @@
 /* no core has more bytes of notes: 60,000 threads with 16 KB each */
 static const uint64_t max_notes = (uint64_t)1 << 30;
 
+enum { MAX_HEADERS = 2 * MAX_MAPPINGS };	/* maximum number of program
+						   headers */
+
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
@@ -281,7 +284,9 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 	    EV_CURRENT)))
 		return errstr_set("truncated: the number of its program "
 		    "headers (65535 or more) is missing");
-	return 0;
+	/* libelf allocates memory for all of them, even in a hole. */
+	return *n <= MAX_HEADERS ? 0 : errstr_set("too many program headers: "
+	    "%zu", *n);
 }
 
 /*
