@@ -794,6 +794,11 @@ test_claims(void **state)
 	for (i = 0; i < sizeof(Elf64_Shdr); i++)
 		buf_add(&b, "\x30", 1);
 	assert_refused(&b, "section headers");
+	/* the same in a big-endian file */
+	b.data[EI_DATA] = ELFDATA2MSB;
+	num_put(b.data + offsetof(Elf64_Ehdr, e_shoff),
+	    __builtin_bswap64(b.len - sizeof(Elf64_Shdr)), 8);
+	assert_refused(&b, "section headers");
 	buf_free(&b);
 
 	/* one file with a short name fits, two do not */

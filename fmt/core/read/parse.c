@@ -54,22 +54,22 @@ check_sections(int fd, uint64_t size)
 	uint8_t h[sizeof(Elf64_Ehdr)], s[sizeof(Elf64_Shdr)];
 	uint64_t off, n;
 	size_t w, size_s;
+	bool big;
 
 	if (pread(fd, h, sizeof h, 0) != sizeof h)
 		return errstr_set("truncated ELF header");
 	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-	if (h[EI_DATA] != ELFDATA2LSB)
-		return 0;
-	off = num_get(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
-	    offsetof(Elf32_Ehdr, e_shoff)), w);
-	n = num_get(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
-	    offsetof(Elf32_Ehdr, e_shnum)), 2);
+	big = h[EI_DATA] == ELFDATA2MSB;
+	off = num_order(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
+	    offsetof(Elf32_Ehdr, e_shoff)), w, big);
+	n = num_order(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
+	    offsetof(Elf32_Ehdr, e_shnum)), 2, big);
 	size_s = w == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	if (off == 0 || n != 0 || off > size || size - off < size_s ||
 	    pread(fd, s, size_s, (off_t)off) != (ssize_t)size_s)
 		return 0;
-	n = num_get(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
-	    offsetof(Elf32_Shdr, sh_size)), w);
+	n = num_order(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
+	    offsetof(Elf32_Shdr, sh_size)), w, big);
 	return n <= UINT16_MAX ? 0 : errstr_set("too many section headers for "
 	    "a core: %ju", (uintmax_t)n);
 }
