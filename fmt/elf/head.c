@@ -6,6 +6,7 @@
 #include "num.h"
 
 #include <elf.h>
+#include <unistd.h>
 
 /*
  * Return the size in bytes of a program header in a 64-bit file if wide is
@@ -86,4 +87,34 @@ elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)
 		return false;
 	elfphdr_get(ph, h->p + h->phoff + i * size, h->wide, h->big);
 	return true;
+}
+
+/*
+ * Refuse the ELF file open as descriptor fd if it has too many section headers.
+ * If e_shnum is 0, the first section header holds their number, and libelf
+ * would allocate memory for that many without a check. Return 0, or -1 with
+ * errstr set.
+ */
+int
+elf_sections(int fd)
+{
+	uint8_t p[sizeof(Elf64_Ehdr)], s[sizeof(Elf64_Shdr)];
+	struct elfhead h = { .p = p };
+	uint64_t off, n;
+	size_t w, size;
+
+	if (pread(fd, p, sizeof p, 0) != sizeof p)
+		return errstr_set("truncated ELF header");
+	h.wide = p[EI_CLASS] == ELFCLASS64;
+	h.big = p[EI_DATA] == ELFDATA2MSB;
+	w = h.wide ? 8 : 4;
+	size = h.wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	off = EHDR(&h, e_shoff, w);
+	if (off == 0 || EHDR(&h, e_shnum, 2) != 0 || off > INT64_MAX ||
+	    pread(fd, s, size, (off_t)off) != (ssize_t)size)
+		return 0;
+	n = num_order(s + (h.wide ? offsetof(Elf64_Shdr, sh_size) :
+	    offsetof(Elf32_Shdr, sh_size)), w, h.big);
+	return n <= UINT16_MAX ? 0 : errstr_set("too many section headers: %ju",
+	    (uintmax_t)n);
 }

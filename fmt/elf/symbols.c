@@ -53,7 +53,10 @@ loads_read(struct elfsyms *s, Elf *elf)
 
 	if (elf_getphdrnum(elf, &n) == -1)
 		return errstr_set("ELF: %s", elf_errmsg(-1));
-	for (i = 0; i < n && i < UINT16_MAX && s->nload < MAX_LOADS; i++) {
+	/* The first gelf_getphdr() reads all of them. */
+	if (n > UINT16_MAX)
+		return errstr_set("ELF: too many program headers: %zu", n);
+	for (i = 0; i < n && s->nload < MAX_LOADS; i++) {
 		if (gelf_getphdr(elf, (int)i, &ph) == NULL)
 			return errstr_set("ELF: %s", elf_errmsg(-1));
 		if (ph.p_type != PT_LOAD)
@@ -179,6 +182,8 @@ elfsyms_read(int fd)
 	struct elfsyms *s;
 	Elf *elf;
 
+	if (elf_sections(fd) == -1)
+		return NULL;
 	elf_version(EV_CURRENT);
 	if ((elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
 	    elf_kind(elf) != ELF_K_ELF) {

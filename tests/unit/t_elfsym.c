@@ -162,6 +162,32 @@ test_malformed(void **state)
 }
 
 /*
+ * If a number is too large for the ELF header, section header 0 has it.
+ */
+static void
+test_counts(void **state)
+{
+	enum { MANY = 1 << 16 };
+	size_t size = sizeof(struct elf) + MANY * sizeof(Elf64_Phdr);
+	struct elf *m;
+
+	(void)state;
+	assert_non_null(m = calloc(1, size));
+	elf_make(m, SHT_SYMTAB);
+	m->eh.e_shnum = 0;
+	m->sh[0].sh_size = MANY;
+	assert_null(read_bytes(m, size));
+	assert_string_equal(snap_errstr(), "too many section headers: 65536");
+	elf_make(m, SHT_SYMTAB);
+	m->eh.e_phnum = PN_XNUM;
+	m->sh[0].sh_info = MANY;
+	assert_null(read_bytes(m, size));
+	assert_string_equal(snap_errstr(),
+	    "ELF: too many program headers: 65536");
+	free(m);
+}
+
+/*
  * A long name is cut: many symbols may share it.
  */
 static void
@@ -268,6 +294,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_self),

@@ -12,6 +12,7 @@
  * here.
  */
 #include "bisect.h"
+#include "elf/elf.h"
 #include "read.h"
 #include "vec.h"
 
@@ -44,37 +45,6 @@ no_core(unsigned int type)
 }
 
 /*
- * Refuse a file with too many section headers; a core has at most a few. If
- * e_shnum is 0, the first section header holds their number, and libelf would
- * allocate memory for that many without a check.
- */
-static int
-check_sections(int fd, uint64_t size)
-{
-	uint8_t h[sizeof(Elf64_Ehdr)], s[sizeof(Elf64_Shdr)];
-	uint64_t off, n;
-	size_t w, size_s;
-	bool big;
-
-	if (pread(fd, h, sizeof h, 0) != sizeof h)
-		return errstr_set("truncated ELF header");
-	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-	big = h[EI_DATA] == ELFDATA2MSB;
-	off = num_order(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
-	    offsetof(Elf32_Ehdr, e_shoff)), w, big);
-	n = num_order(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
-	    offsetof(Elf32_Ehdr, e_shnum)), 2, big);
-	size_s = w == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	if (off == 0 || n != 0 || off > size || size - off < size_s ||
-	    pread(fd, s, size_s, (off_t)off) != (ssize_t)size_s)
-		return 0;
-	n = num_order(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
-	    offsetof(Elf32_Shdr, sh_size)), w, big);
-	return n <= UINT16_MAX ? 0 : errstr_set("too many section headers for "
-	    "a core: %ju", (uintmax_t)n);
-}
-
-/*
  * Open descriptor fd as an ELF file, read its header into *h, and check that it
  * is a core of a known machine.
  */
@@ -83,7 +53,7 @@ open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
 {
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return errstr_set("libelf is too old");
-	if (check_sections(fd, c->size) == -1)
+	if (elf_sections(fd) == -1)
 		return -1;
 	if ((c->elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
 	    elf_kind(c->elf) != ELF_K_ELF || gelf_getehdr(c->elf, h) == NULL)
