@@ -419,8 +419,8 @@ def _symbols(path: str, build_id: str) -> dict[str, int]:
         with mmap.mmap(fd, 0, access=mmap.ACCESS_READ) as elf:
             if _build_id(elf) == build_id:
                 _tables(elf, symbols)
-    except (OSError, ValueError, struct.error):         # empty, or damaged
-        pass
+    except (OSError, ValueError, IndexError, OverflowError, struct.error):
+        pass                                            # empty, or damaged
     finally:
         os.close(fd)
     return symbols
@@ -439,8 +439,11 @@ def _open_regular(path: str) -> int:
 
 def _tables(elf: mmap.mmap, symbols: dict[str, int]) -> None:
     """Add the symbol tables of an ELF file to symbols."""
-    base = next(address - at for kind, at, address, _ in _segments(elf)
-                if kind == 1)                           # PT_LOAD
+    base = next((address - at for kind, at, address, _ in _segments(elf)
+                 if kind == 1), None)                   # PT_LOAD
+    if base is None:
+        return
+    most = 1 << 28              # of names in bytes, which may overlap
     table, = struct.unpack_from('<Q', elf, 40)
     size, n = struct.unpack_from('<HH', elf, 58)
     parts = [struct.unpack_from('<IIQQQQI', elf, table + i * size)
@@ -453,5 +456,10 @@ def _tables(elf: mmap.mmap, symbols: dict[str, int]) -> None:
         for name, info, _, section, value, _ in struct.iter_unpack(
                 '<IBBHQQ', elf[at:end]):
             if section and info & 15 != 6:              # not STT_TLS
-                text = names[name:names.find(b'\0', name)]
-                symbols.setdefault(os.fsdecode(text), value - base)
+                stop = names.find(b'\0', name, name + 4096)
+                most -= max(stop - name, 0)
+                if most < 0:
+                    return
+                if stop != -1:
+                    symbols.setdefault(os.fsdecode(names[name:stop]),
+                                       value - base)

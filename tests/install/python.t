@@ -141,6 +141,38 @@ except snap.Error as e:
 END
 is "$(python3 "$tmp/all.py" "$tmp/jobs.snap" "$tmp/jobs.core" "$jobs" 2>&1)" \
     "/none: No such file or directory" "all attributes and methods work"
+cat >"$tmp/damaged.py" <<'END'
+import struct
+import sys
+
+import snap
+
+
+def symbols(names=b'', at=(), load=1, table=64, link=1):
+    """Print the symbols of a file whose names begin at these offsets."""
+    text = b''.join(struct.pack('<IBBHQQ', n, 2, 0, 1, 16, 0) for n in at)
+    head = struct.pack('<16sHHIQQQIHHHHHH', b'\x7fELF\2\1\1', 3, 62, 1, 0,
+                       192, table, 0, 64, 56, 1, 64, 2, 0)
+    parts = [struct.pack('<IIQQQQIIQQ', 0, kind, 0, 0, off, n, link, 0, 0, 0)
+             for kind, off, n in ((2, 248, len(text)),
+                                  (3, 248 + len(text), len(names)))]
+    segment = struct.pack('<IIQQQQQQ', load, 5, 0, 8, 0, 0, 0, 0)
+    with open(sys.argv[1], 'wb') as f:
+        f.write(head + b''.join(parts) + segment + text + names)
+    found = snap._symbols(sys.argv[1], '')
+    return len(found), sorted(found.items())[:2]
+
+
+print(symbols(b'a\0b\0no end', (0, 2, 4, 99)))
+print(symbols(b'x' * 5000 + b'y\0', (0, 5000)))
+print(symbols(b'a\0', (0,), load=4), symbols(b'a\0', (0,), link=2),
+      symbols(b'a\0', (0,), table=1 << 63))
+print(symbols(b'x' * 4095 + b'\0', [0] * 65553 + [4094])[0])
+END
+is "$(python3 "$tmp/damaged.py" "$tmp/elf" 2>&1)" "(2, [('a', 8), ('b', 8)])
+(1, [('y', 8)])
+(0, []) (0, []) (0, [])
+1" "symbols of damaged files are left out"
 for python in python3 /usr/bin/python3 none; do
 	! "$python" -c 'import numpy' 2>/dev/null || break
 done
@@ -155,4 +187,4 @@ p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
     sed -n '1p;$s/.*address.*not/not/p')" "True
 not mapped" "NumPy arrays have the memory of the process"
 fi
-finish 9
+finish 10
