@@ -70,18 +70,35 @@ newfile_unname(struct newfile *f)
 }
 
 /*
+ * Write to s, which has room for size bytes, the path in /proc through which
+ * newfile_link() gives file f its first name. Return s.
+ */
+static const char *
+newfile_proc(const struct newfile *f, char *s, size_t size)
+{
+	snprintf(s, size, "/proc/self/fd/%d", f->fd);
+	return s;
+}
+
+/*
  * Create file f without a name, so that it vanishes if our process ends. If the
- * file system does not support that, give it a temporary name.
+ * file system does not support that, or if /proc is not mounted, give it a
+ * temporary name.
  */
 static int
 newfile_create(struct newfile *f)
 {
+	char fd[64];
 	int i;
 
 	f->fd = openat(f->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	if (f->fd != -1)
+	if (f->fd != -1 && faccessat(AT_FDCWD, newfile_proc(f, fd, sizeof fd),
+	    F_OK, 0) == 0)
 		return 0;
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+	if (f->fd != -1) {
+		close(f->fd);
+		f->fd = -1;
+	} else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
 		return errstr_sys("%s", f->path);
 	for (i = 0; f->fd == -1 && i < TRIES; i++) {
 		if (newfile_tmpname(f) == -1)
@@ -200,7 +217,7 @@ newfile_link(struct newfile *f)
 	int rc;
 
 	if (f->tmp == NULL) {
-		snprintf(fd, sizeof fd, "/proc/self/fd/%d", f->fd);
+		newfile_proc(f, fd, sizeof fd);
 		do {
 			if (newfile_tmpname(f) == -1)
 				return -1;

@@ -66,6 +66,15 @@ is $? 1 "standard output is closed"
 # Only its owner may read the file, whatever the umask; a FIFO as output.
 (umask 0; "$BUILD/snap" -o "$tmp/new" "$pid")
 is "$(stat -c %a "$tmp/new")" 600 "only its owner may read the file"
+# Without /proc a file that has no name cannot get one.
+if is_root && unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+	unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - \
+	    "$BUILD/snapcat" -o "$tmp/noproc" "$tmp/new" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "without /proc: snapcat writes a file"
+	try "without /proc: it is whole" "$BUILD/snapls" -c "$tmp/noproc"
+else
+	skip "without /proc" "cannot mount" 2
+fi
 mkfifo "$tmp/fifo"
 cat "$tmp/fifo" >"$tmp/piped" &
 snap -o "$tmp/fifo" "$pid"
@@ -142,4 +151,4 @@ print("report none 0")'
 else
 	skip "$what" "no strace, or it may not trace" 4
 fi
-finish 27
+finish 29
