@@ -632,6 +632,11 @@ int		 exclude_snap(struct exclude *x, struct snap *s,
 void		 exclude_free(struct exclude *x);
 
 /*
+ * Check an ELF file before libelf reads it: elf/head.c
+ */
+int		 elf_sections(int fd);
+
+/*
  * Present a process as an ELF core or a minidump, built as it is read:
  * core/write/layout.c, core/write/minidump.c, core/write/copy.c
  */

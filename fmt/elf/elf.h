@@ -41,7 +41,6 @@ void		 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide,
 bool		 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n);
 bool		 elfhead_phdr(const struct elfhead *h, size_t i,
 		    struct elfphdr *ph);
-int		 elf_sections(int fd);
 
 /* buildid.c */
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);

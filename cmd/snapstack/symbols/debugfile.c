@@ -22,7 +22,8 @@ has_id(int fd, const void *id, size_t len)
 	ssize_t n;
 	Elf *e;
 
-	if ((e = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)) == NULL)
+	if (elf_sections(fd) == -1 ||
+	    (e = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)) == NULL)
 		return false;
 	n = dwelf_elf_gnu_build_id(e, &found);
 	n = n > 0 && (size_t)n == len && memcmp(found, id, len) == 0;
