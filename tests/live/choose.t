@@ -205,6 +205,7 @@ others)" -c "$unit" -u $bob
 	third=$pid
 	takes "$v: containers, by id" "$inner $third" -c "$id" -c "$other"
 	takes "$v: a pod" "$third" -c "$uid"
+	takes "$v: a pod, as its cgroup names it" "$third" -c "pod$uid"
 	rm "$tmp/snap"
 	snap -c "${id:0:6}"
 	is "$rc $(tr -s ' :,' '\n' <<<"$err" | sort | tr '\n' ' ')$(
@@ -247,4 +248,4 @@ END
 
 groups v1
 groups v2
-finish 48
+finish 50
