@@ -14,7 +14,7 @@ at() {
 	awk -v w="$1" '$2 == w { print substr($3, 3) }' "$lines"
 }
 address=$(at address)
-end=$(printf '%x' $((0x$address + 8 * 4096)))
+end=$(printf '%x' $((0x$address + 8 * $(getconf PAGESIZE))))
 
 # found FILE: print which of the secrets a snapshot contains
 found() {
