@@ -101,14 +101,15 @@ fi
 # A process with many threads, which start others meanwhile.
 cat >"$tmp/threads.py" <<'END'
 import mmap, sys, threading
-m = mmap.mmap(-1, 4096 * 64, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+PAGE = mmap.PAGESIZE
+m = mmap.mmap(-1, PAGE * 64, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 if hasattr(m, 'madvise'):
     m.madvise(getattr(mmap, 'MADV_NOHUGEPAGE', 15))
 b = threading.Barrier(17)
 def touch(i):
     b.wait()
-    m[i * 4096] = 1
-    t = threading.Thread(target=lambda: m.__setitem__((i + 32) * 4096, 1))
+    m[i * PAGE] = 1
+    t = threading.Thread(target=lambda: m.__setitem__((i + 32) * PAGE, 1))
     t.start()
     t.join()
 for i in range(16):
@@ -129,7 +130,7 @@ wait "$tracer" "$pid"
 base=$(tail -1 "$lines")
 for ((i = 0; i < 48; i++)); do
 	if [ "$i" -lt 16 ] || [ "$i" -ge 32 ]; then
-		printf '%x\n' $((0x$base + i * 4096))
+		printf '%x\n' $((0x$base + i * $(getconf PAGESIZE)))
 	fi
 done | sort >"$tmp/want"
 awk 'NR == FNR { want[$1]; next }
@@ -146,11 +147,12 @@ is "$? $(cat "$tmp/err")" '0 ' 'threads that come and go: status'
 from=$(awk '$1 == "region" { print substr($3, 3) }' "$lines")
 awk '$3 ~ /^(minor|major)$/ { print $4 }' "$tmp/out" >"$tmp/all"
 python3 - "$tmp/all" "$from" "$n" >"$tmp/got" <<'END'
-import collections, os, sys
+import collections, mmap, os, sys
 base, count = int(sys.argv[2], 16), int(sys.argv[3])
 n = collections.Counter(int(x, 16) for x in open(sys.argv[1]))
 own = {a: k for a, k in n.items()
-       if base <= a < base + count * 4096 and a % 4096 == base % 4096}
+       if base <= a < base + count * mmap.PAGESIZE and
+       (a - base) % mmap.PAGESIZE == 0}
 print(len(own) > 300 // int(os.environ["TIMEFACTOR"]), sorted(set(own.values())))
 END
 is "$(cat "$tmp/got")" 'True [1]' 'threads that come and go: each fault once'
@@ -220,7 +222,8 @@ if [ "$full" -eq 0 ]; then
 	    grep -q ' vm_area_struct' "$tmp/out" ||
 	    grep -q ' object  *vm_area_alloc+' "$tmp/out"
 	ok $? '-k: mappings are made of slab objects'
-	awk '$4 == "pages" && $3 >= $1 * 4096 { f = 1 } END { exit !f }' \
+	awk -v page="$(getconf PAGESIZE)" \
+	    '$4 == "pages" && $3 >= $1 * page { f = 1 } END { exit !f }' \
 	    "$tmp/out"
 	ok $? '-k: pages'
 	trace -k "$targets/faults" "$tmp/want" "$tmp"
@@ -243,12 +246,13 @@ traces() {
 cat >"$tmp/two.py" <<'END'
 import ctypes, mmap, sys
 DONTFORK = 10
-m = mmap.mmap(-1, 8192, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-second = ctypes.addressof(ctypes.c_char.from_buffer(m)) + 4096
-ctypes.CDLL(None).madvise(ctypes.c_void_p(second), 4096, DONTFORK)
+PAGE = mmap.PAGESIZE
+m = mmap.mmap(-1, 2 * PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+second = ctypes.addressof(ctypes.c_char.from_buffer(m)) + PAGE
+ctypes.CDLL(None).madvise(ctypes.c_void_p(second), PAGE, DONTFORK)
 print('%x\nready' % second, flush=True)
 sys.stdin.readline()
-m[0] = m[4096] = 1
+m[0] = m[PAGE] = 1
 END
 target python3 "$tmp/two.py"
 "$vmtrace" -s "$pid" >"$tmp/out" 2>"$tmp/err" </dev/null &
