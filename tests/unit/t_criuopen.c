@@ -208,6 +208,29 @@ test_unix(void **state)
 }
 
 /*
+ * A connection that was shut down before a process outside the snapshot
+ * accepted it is restored without that process's socket.
+ */
+static void
+test_unaccepted(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", "type unix\nino 21\nflags 2\nsocket 1 1 0 0 3\n"
+	    "options 4608 4608 0\n");
+	set("file/2", "type unix\nino 20\nflags 2\nsocket 1 10 0 5 0\n"
+	    "name 2f61\npath /a\ncaller 21\noptions 4608 4608 0\n");
+	load_files(&o);
+	m = frame("files.img", 0);
+	NUMBERS(m, "16.2 16.8", 21, 0);
+	assert_int_equal(count(frame("files.img", 1), 16), 0);
+}
+
+/*
  * Pipes: with both ends in the snapshot, with one end, and as standard streams
  * whose other ends are outside.
  */
@@ -415,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_packet),
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_unaccepted),
 		cmocka_unit_test(test_pipes),
 		cmocka_unit_test(test_lowest),
 		cmocka_unit_test(test_others),

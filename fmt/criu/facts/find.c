@@ -52,7 +52,7 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the listening UNIX socket that has yet to accept connection f, or NULL
- * if there is none.
+ * if there is none that is restored.
  */
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
@@ -60,7 +60,8 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 	const struct makeaccept *a;
 
 	a = FIND(m->accept, m->naccept, caller, f->v[OK_INO][0]);
-	return a == NULL ? NULL : a->open;
+	return a == NULL || !a->open->used || a->open->why != NULL ? NULL :
+	    a->open;
 }
 
 CMP2(accept_cmp, struct makeaccept, caller, open->key)

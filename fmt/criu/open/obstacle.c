@@ -33,13 +33,11 @@ static const char *
 single_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
-	const struct makeopen *o;
 
 	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
 	    s[SOCK_TYPE] == TYPE_DGRAM || s[SOCK_SHUTDOWN] == SHUT_BOTH)
 		return NULL;
-	o = makefind_accepter(m, f);
-	if (o == NULL || !makeopen_written(o))
+	if (makefind_accepter(m, f) == NULL)
 		return "a connection not yet accepted by a listener outside "
 		    "the snapshot";
 	return f->v[OK_UNREAD][0] == 0 ? NULL :
