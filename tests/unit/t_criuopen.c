@@ -374,6 +374,39 @@ test_others(void **state)
 	NUMBERS(m, "9.4.1 9.4.2 9.4.3", number(m, "2"), 4, 1);
 }
 
+/*
+ * An armed timerfd keeps TFD_TIMER_ABSTIME if its clock is the real time.
+ */
+static void
+test_timers(void **state)
+{
+	static const struct {
+		int		 clock;
+		uint64_t	 left;
+		uint64_t	 flags;
+	} cases[] = {
+		{ 0, 1500000000, 3 }, { 8, 1500000000, 3 }, { 0, 0, 2 },
+		{ 1, 1500000000, 2 }, { 7, 1500000000, 2 }, { 1, 0, 2 }
+	};
+	struct criuopts o = { 0 };
+	char text[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(text, sizeof text, "type timerfd\nflags 2\nclock %d\n"
+		    "settime 3\ninterval 0\nleft %" PRIu64 "\nticks 0\n",
+		    cases[i].clock, cases[i].left);
+		set("file/1", text);
+		load_files(&o);
+		NUMBERS(frame("files.img", 0), "12.6 12.7 12.8",
+		    cases[i].flags, cases[i].left / 1000000000,
+		    cases[i].left % 1000000000);
+	}
+}
+
 static void
 arm(bool on)
 {
@@ -442,6 +475,7 @@ main(void)
 		cmocka_unit_test(test_pipes),
 		cmocka_unit_test(test_lowest),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_exhausted),
 	};
 

@@ -85,18 +85,25 @@ makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 /*
  * Set in msg the interval of timer f and the time left. A periodic timer that
  * has expired but was not read has no time left: give it a full interval,
- * because 0 would disarm it. Return 0.
+ * because 0 would disarm it. With TFD_TIMER_ABSTIME, criu adds the seconds of
+ * the clock to the time left, even if that is 0 (timerfd_arm() in its
+ * pie/restorer.c): clear this flag unless the timer is armed and must follow
+ * changes of the real time. Return 0.
  */
 int
 maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	const uint64_t every = f->v[OK_INTERVAL][0];
+	enum { ABSTIME = 1, REALTIME = 0, REALTIME_ALARM = 8 };
+	const uint64_t every = f->v[OK_INTERVAL][0], clock = f->v[OK_CLOCK][0];
 	uint64_t left = f->v[OK_LEFT][0];
+	Criu__Timerfd *t = msg;
 
 	(void)m;
 	if (left == 0 && f->v[OK_TICKS][0] > 0)
 		left = every;
-	MSG_FILL((Criu__Timerfd *)msg, "vsec vnsec isec insec",
+	if (left == 0 || (clock != REALTIME && clock != REALTIME_ALARM))
+		t->settime_flags &= ~(uint32_t)ABSTIME;
+	MSG_FILL(t, "vsec vnsec isec insec",
 	    ((uint64_t[]){ left / NSEC, left % NSEC, every / NSEC,
 	    every % NSEC }));
 	return 0;
