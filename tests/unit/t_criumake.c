@@ -2140,6 +2140,7 @@ test_cgroups(void **state)
 	assert_string_equal(warned, "");
 	m = frame("core-7.img", 0);
 	assert_int_equal(number(m, "5.16"), 2);
+	assert_int_equal(number(m, "3.9"), 2);
 	m = frame("inventory.img", 0);
 	assert_int_equal(number(m, "5"), 1);
 	m = frame("cgroup.img", 0);
