@@ -317,10 +317,40 @@ test_lowest(void **state)
 	finish(s, 5);
 	if (load(s, &o) == -1)
 		fail_msg("%s%s", warned, snap_errstr());
-	assert_string_equal(warned, "process 7, descriptor 4: the process or "
-	    "group that gets its signals (F_SETOWN) is not restored\n");
+	assert_string_equal(warned, "process 7, descriptor 4: the owner that "
+	    "gets its signals (F_SETOWN) is not restored\n");
 	m = frame("files.img", 0);
 	NUMBERS(m, "9.4.1 9.4.2", number(m, "2"), 6);
+}
+
+/*
+ * Owners that get signals for a file (F_SETOWN_EX): a process, a thread, and a
+ * process that is its own first thread.
+ */
+static void
+test_owners(void **state)
+{
+	struct criuopts o = { .note = note_warning };
+	struct snap *s;
+
+	(void)state;
+	s = begin();
+	process_record(7);
+	set("files", "3 1\n4 2\n5 3\n");
+	set("file/1", RESTORED("/x", "0") "owner 1 7 10 0 0\n");
+	set("file/2", RESTORED("/x", "0") "owner 0 8 10 0 0\n");
+	set("file/3", RESTORED("/x", "0") "owner 0 7 10 0 0\n");
+	finish(s, 7);
+	thread_record(8);
+	set("thread", "7\n");
+	finish(s, 8)->leader = 7;
+	if (load(s, &o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_string_equal(warned, "process 7, descriptor 4: the owner that "
+	    "gets its signals (F_SETOWN) is not restored\n");
+	NUMBERS(frame("files.img", 0), "3.5.4 3.5.5", 1, 7);
+	NUMBERS(frame("files.img", 1), "3.5.4 3.5.5", 0, 0);
+	NUMBERS(frame("files.img", 2), "3.5.4 3.5.5", 0, 7);
 }
 
 /*
@@ -474,6 +504,7 @@ main(void)
 		cmocka_unit_test(test_unaccepted),
 		cmocka_unit_test(test_pipes),
 		cmocka_unit_test(test_lowest),
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_exhausted),

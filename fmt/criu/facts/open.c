@@ -187,14 +187,15 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Return true if f has an owner that is not to be restored, or a process group
- * without its leader. The owner receives signals for f (F_SETOWN in fcntl(2)).
+ * Return true if f has an owner that is not to be restored, is a process group
+ * without its leader, or a thread: criu opens files before it creates threads.
+ * The owner receives signals for f (F_SETOWN in fcntl(2)).
  */
 bool
 makeopen_orphan(const struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t pid = f->v[OK_OWNER][1];
-	const struct maketask *p = maketask_process(m, pid);
+	const struct maketask *p = maketask_find(m, pid);
 
 	return pid != 0 && (p == NULL || !p->chosen);
 }

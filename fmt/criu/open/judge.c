@@ -207,8 +207,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	fd->open->noted = true;
 	if (makestdio_isoutside(m, fd->open))
 		return makestdio_note(m, t, fd);
-	if (makeopen_orphan(m, fd->open) && make_note(m, t, fd, "the process "
-	    "or group that gets its signals (F_SETOWN) is not restored") == -1)
+	if (makeopen_orphan(m, fd->open) && make_note(m, t, fd, "the owner "
+	    "that gets its signals (F_SETOWN) is not restored") == -1)
 		return -1;
 	note = makekind_get(fd->open)->note;
 	return note == NULL ? 0 : note(m, t, fd);
