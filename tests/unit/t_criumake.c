@@ -238,6 +238,7 @@ test_arm64(void **state)
 	set_bytes("regset/405", fpsimd, sizeof fpsimd);
 	set_bytes("regset/40b", fpsimd, sizeof fpsimd);
 	set_bytes("regset/40c", sve, 16);
+	set_words("regset/409", 0, 1);
 	m = arm64_core();
 	assert_int_equal(number(m, "8.2"), 310);
 	assert_int_equal(number(m, "8.5.6.9"), 3);
@@ -253,6 +254,9 @@ test_arm64(void **state)
 	arm64_record();
 	set_bytes("regset/40c", fpsimd, sizeof fpsimd);
 	arm64_refused("it is using SME registers");
+	arm64_record();
+	set_words("regset/409", 1, 1);
+	arm64_refused("it is using tagged addresses");
 	machine = "amd64";
 }
 

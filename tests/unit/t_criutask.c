@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define NEVER	": cannot be restored\n"
+#define STATUS	"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t7\n" \
+		"NSpgid:\t7\nNSsid:\t7\nSeccomp:\t0\n"
 
 /*
  * A file of the record of process 7 and the reason why it prevents the process
@@ -39,7 +41,10 @@ static const struct obstacle {
 	    "not enough to restore it" },
 	{ "missing", "404000-405000 cut\n", "process 7: its memory from 404000 "
 	    "to 405000 is not in the snapshot (cut)" },
-	{ "seccomp", "", NULL }
+	{ "seccomp", "", NULL },
+	{ "status", STATUS "untag_mask:\t0xffffffffffffffff\n", NULL },
+	{ "status", STATUS "untag_mask:\t0x81ffffffffffffff\n",
+	    "process 7: tagged addresses" NEVER }
 };
 
 /*

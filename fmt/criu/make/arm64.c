@@ -49,22 +49,26 @@ has_sve(const struct maketask *t, const char *name)
 }
 
 /*
- * Return the name of an extension that t uses but criu does not restore: SVE or
- * SME. Return NULL if t uses neither. SME is in use if t has streaming vectors,
- * or if the register set of its matrix is longer than a header.
+ * Return the name of something that t uses but criu does not restore: the
+ * registers of SVE or SME, or tagged addresses (PR_SET_TAGGED_ADDR_CTRL in
+ * prctl(2)). Return NULL if t uses none of them. SME is in use if t has
+ * streaming vectors, or if the register set of its matrix is longer than a
+ * header.
  */
 static const char *
 uses_more(const struct maketask *t)
 {
 	enum { HEADER = 16 };
 	struct recfile f;
+	uint64_t tagged;
 
 	if (has_sve(t, "regset/405"))
-		return "SVE";
+		return "SVE registers";
 	if (has_sve(t, "regset/40b") ||
 	    (linuxrec_find(&t->rec, "regset/40c", &f) && f.len > HEADER))
-		return "SME";
-	return NULL;
+		return "SME registers";
+	return set_get(t, "regset/409", &tagged, 1) && tagged != 0 ?
+	    "tagged addresses" : NULL;
 }
 
 /*
@@ -145,8 +149,8 @@ makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
 		return make_never(m, t, "its thread pointer is not in the "
 		    "snapshot");
 	if ((more = uses_more(t)) != NULL)
-		return make_never(m, t, "it is using %s registers, which criu "
-		    "does not restore", more);
+		return make_never(m, t, "it is using %s, which criu does not "
+		    "restore", more);
 	pc = num_get(regs->data + PC * 8, 8);
 	makeregs_abort(p->proc->mem, rseq, &pc);
 	if (regs_set(m, core, regs->data, fp.data, pc) == -1 ||

@@ -201,7 +201,9 @@ status_obstacle(const struct maketask *t)
 		    "its speculation is restricted" },
 		{ "SpeculationIndirectBranch", "conditional force disabled",
 		    "its speculation is restricted" },
-		{ "x86_Thread_features", "shstk", "a shadow stack" }
+		{ "x86_Thread_features", "shstk", "a shadow stack" },
+		/* the mask of LAM_U57, which leaves bits 57 to 62 out */
+		{ "untag_mask", "0x81ffffffffffffff", "tagged addresses" }
 	};
 	const struct never *n = SEEK_IN(never, status_begins(t->status.data,
 	    t->status.len, x->key, x->value));
