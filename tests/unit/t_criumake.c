@@ -1345,6 +1345,59 @@ test_sockets(void **state)
 }
 
 /*
+ * A socket whose file was renamed is bound to the new name, unless that is too
+ * long. The directory of the name may be a symbolic link.
+ */
+static void
+test_renamed(void **state)
+{
+	static const char form[] = "type unix\nino 9\nflags 2\n"
+	    "name 2f762f782e7400\noptions 4608 4608 0\n"
+	    "path %s\n%s";	/* the name is /v/x.t */
+	static const char listens[] = "socket 1 10 0 5 0\n";
+	static const struct {
+		const char *path, *more, *name;
+	} cases[] = {
+		{ "/r/x.t", listens, "/v/x.t" },
+		{ "/r/x.t.o", "socket 1 10 0 5 0\ndeleted 1\n", "/v/x.t" },
+		/* an accepted connection whose client has ended */
+		{ "/r/x", "socket 1 1 0 0 3\n", "/v/x.t" },
+		{ "/r/x", listens, "/r/x" },
+		{ "/v/ax.t", "socket 2 7 0 0 0\n", "/v/ax.t" }
+	};
+	struct criuopts o = { .note = note_warning };
+	char file[512], path[109];
+	struct part name;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(file, sizeof file, form, cases[i].path, cases[i].more);
+		set("file/1", file);
+		assert_int_equal(load_one(&o), 0);
+		name = inner(frame("files.img", 0), "16.11");
+		assert_int_equal(name.n, strlen(cases[i].name) + 1);
+		assert_string_equal(name.p, cases[i].name);
+		snprintf(file, sizeof file, "process 7, descriptor 3: is bound "
+		    "to %s when it is restored\n", cases[i].name);
+		assert_string_equal(warned, i < 3 ? "" : file);
+	}
+	for (i = 107; i <= 108; i++) {
+		memset(path, '/', i);
+		path[i - 1] = 'x';
+		path[i] = '\0';
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(file, sizeof file, form, path, listens);
+		set("file/1", file);
+		assert_int_equal(load_one(&o), i == 107 ? 0 : -1);
+	}
+	assert_contains(warned, "renamed to one that is too long");
+}
+
+/*
  * IP sockets: the properties with which they are created.
  */
 static void
@@ -2362,6 +2415,7 @@ main(void)
 		cmocka_unit_test(test_cgroupspace),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_inet),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_newer),

@@ -50,6 +50,7 @@ single_obstacle(const struct criumake *m, const struct makeopen *f)
 const char *
 makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 {
+	enum { MAX_NAME = 108 };	/* UNIX_PATH_MAX from linux/un.h */
 	const uint64_t *s = f->v[OK_SOCKET];
 	const struct makeopen *peer;
 	char dir[PATH_MAX];
@@ -60,6 +61,9 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 	if (!makeopen_dir(f, dir, sizeof dir))
 		return "a socket bound to a path relative to an unknown "
 		    "directory";
+	if (makeunix_isrenamed(f) && strlen(f->path) >= MAX_NAME)
+		return "a socket bound to a path that was renamed to one that "
+		    "is too long";
 	if ((why = makequeue_obstacle(m, f)) != NULL)
 		return why;
 	if (s[SOCK_PEER] == 0)

@@ -151,6 +151,7 @@ int		 makeinet_options(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
 /* unix.c */
+bool		 makeunix_isrenamed(const struct makeopen *);
 bool		 makeunix_isoutside(const struct criumake *,
 		    const struct makeopen *);
 bool		 makeunix_external(const struct criumake *,

@@ -43,6 +43,28 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 }
 
 /*
+ * Return true if the file that socket f is bound to has a different name than
+ * the absolute path to which f was bound: it was renamed after that. Return
+ * false for an accepted connection, which criu does not bind (bind_unix_sk() in
+ * its sk-unix.c).
+ */
+bool
+makeunix_isrenamed(const struct makeopen *f)
+{
+	const char *last = f->path == NULL ? NULL : strrchr(f->path, '/');
+	const uint64_t *s = f->v[OK_SOCKET];
+	size_t n, len;
+
+	if (last == NULL || f->namelen == 0 || f->name[0] != '/' ||
+	    f->v[OK_DELETED][0] != 0 || (s[SOCK_TYPE] != TYPE_DGRAM &&
+	    s[SOCK_STATE] == STATE_ESTABLISHED))
+		return false;
+	n = strnlen((const char *)f->name, f->namelen);
+	len = strlen(last);
+	return len > n || memcmp(f->name + n - len, last, len) != 0;
+}
+
+/*
  * Return true if f is connected to a socket that is not in the snapshot.
  */
 bool
@@ -90,8 +112,9 @@ unaccepted(struct criumake *m, const struct makeopen *f)
 
 /*
  * Record each thing that a UNIX socket loses when it is restored. If criu
- * connects it again by name, also record a note with that name. Descriptor fd
- * of t refers to the socket. Return 0, or -1 with errstr set.
+ * connects it again by name, or binds it to another name, also record a note
+ * with that name. Descriptor fd of t refers to the socket. Return 0, or -1 with
+ * errstr set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -107,6 +130,9 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 		    (const char *)f->peer + !path) == -1)
 			return -1;
 	}
+	if (makeunix_isrenamed(f) && make_note(m, t, fd, "is bound to %s when "
+	    "it is restored", f->path) == -1)
+		return -1;
 	return makeopen_waiting(m, t, fd, unaccepted(m, f)) == -1 ? -1 :
 	    makequeue_note(m, t, fd);
 }
@@ -160,6 +186,10 @@ makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 		p->peer = (uint32_t)accepter->v[OK_INO][0];
 	p->name.data = f->name;
 	p->name.len = f->namelen;
+	if (makeunix_isrenamed(f)) {
+		p->name.data = (uint8_t *)f->path;
+		p->name.len = strlen(f->path) + 1;
+	}
 	if (MSG_PART(&m->msgs, p, opts) == NULL)
 		return -1;
 	makesocket_options(f, p->opts);
