@@ -10,7 +10,6 @@ os.chdir(os.path.join(os.path.dirname(__file__), '..'))
 
 SINCE = {}              # keys newer than snap 0.1, and their versions
 TYPES = {'ANY': 'all', 'NAMED': 'files with a name', 'SOCKETS': 'sockets',
-         'OPTIONED': 'inet, netlink, packet',
          'QUEUED': 'tty, inotify, fanotify, inet, netlink'}
 # the forms of keys that a function parses
 PARSED = {'makekey_path': 'b', 'makekey_address': 'wd', 'makekey_icmp': 'x+'}

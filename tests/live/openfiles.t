@@ -50,6 +50,8 @@ s = socket.socket(socket.AF_UNIX)
 s.bind('near')
 os.chmod('near', 0o711)
 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, b'\5' + bytes(15))
+s.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 3)
+s.setsockopt(socket.SOL_SOCKET, 29, 1)          # SO_TIMESTAMP
 print("ready", flush=True)
 sys.stdin.read()
 EOF
@@ -65,7 +67,8 @@ for name, data in record.items():
     if name.startswith('file/'):
         for line in lines:
             if line.split()[0] in ('why', 'timeouts') or 'near' in line \
-                    or 'mode 140' in line:
+                    or 'mode 140' in line or 'SO_PRIORITY' in line \
+                    or 'SO_TIMESTAMP' in line:
                 print(line)
 EOF
 mkdir "$tmp/mnt1" "$tmp/mnt2"
@@ -73,8 +76,9 @@ if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
 	target python3 "$tmp/twins.py" "$tmp/mnt1" "$tmp/mnt2"
 	snap -o "$tmp/snap" "$pid"
 	is "$(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" | sort)" \
-	    "$(printf '%s\n' 'data 1' 'mode 140711' "path $tmp/mnt1/near" \
-	    'timeouts 0 5000000' \
+	    "$(printf '%s\n' 'data 1' 'mode 140711' \
+	    'option SO_PRIORITY 3' 'option SO_TIMESTAMP 1' \
+	    "path $tmp/mnt1/near" 'timeouts 0 5000000' \
 	    'why a FIFO on another file system has the same inode number')" \
 	    "FIFOs of one inode number, and a bound socket"
 else

@@ -244,6 +244,7 @@ queues_run(void)
 static int
 listener(const char *name)
 {
+	const int priority = 3;
 	struct sockaddr_un a;
 	socklen_t len;
 	int fd;
@@ -251,13 +252,16 @@ listener(const char *name)
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	len = address(&a, name, strlen(name) + 1);
 	(void)unlink(name);
-	must(fd != -1 && bind(fd, (struct sockaddr *)&a, len) == 0 &&
+	must(fd != -1 && setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
+	    sizeof priority) == 0 &&
+	    bind(fd, (struct sockaddr *)&a, len) == 0 &&
 	    listen(fd, 3) == 0);
 	return fd;
 }
 
 /*
- * Check that a socket accepts a connection, its mode, owner and timeout.
+ * Check that a socket accepts a connection, its mode, owner, timeout and
+ * priority.
  */
 static long
 knock(int at, const char *name, mode_t mode, uid_t uid)
@@ -267,7 +271,7 @@ knock(int at, const char *name, mode_t mode, uid_t uid)
 	struct stat st;
 	socklen_t len, n = sizeof t;
 	long wrong;
-	int fd;
+	int fd, priority;
 
 	len = address(&a, name, strlen(name) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -279,6 +283,9 @@ knock(int at, const char *name, mode_t mode, uid_t uid)
 	    st.st_uid != uid;
 	wrong += getsockopt(at, SOL_SOCKET, SO_RCVTIMEO, &t, &n) != 0 ||
 	    t.tv_sec != 33;
+	n = sizeof priority;
+	wrong += getsockopt(at, SOL_SOCKET, SO_PRIORITY, &priority, &n) != 0 ||
+	    priority != 3;
 	return wrong;
 }
 

@@ -475,13 +475,18 @@ static void
 test_without(void **state)
 {
 	static const char *const cases[][3] = {
-		{ "multicast", INET "group 239.1.2.3 eth0\n", "process 7, "
-		    "descriptor 3: a member of the multicast group 239.1.2.3 "
-		    "of eth0" },
-		{ "sockopt", INET "option SO_TIMESTAMP 1\n", "process 7, "
-		    "descriptor 3: the option SO_TIMESTAMP of a socket" },
-		{ "sockopt", INET6 "option IP_PKTINFO 1\n", "process 7, "
-		    "descriptor 3: the option IP_PKTINFO of a socket" }
+		{ "multicast", INET "protocol 17\ngroup 239.1.2.3 eth0\n",
+		    "process 7, descriptor 3: a member of the multicast group "
+		    "239.1.2.3 of eth0" },
+		{ "sockopt", INET "protocol 17\noption SO_TIMESTAMP 1\n",
+		    "process 7, descriptor 3: the option SO_TIMESTAMP of a "
+		    "socket" },
+		{ "sockopt", INET6 "protocol 17\noption IP_PKTINFO 1\n",
+		    "process 7, descriptor 3: the option IP_PKTINFO of a "
+		    "socket" },
+		{ "sockopt", "type unix\nflags 2\nino 5\n"
+		    "option SO_TIMESTAMP 1\n", "process 7, descriptor 3: the "
+		    "option SO_TIMESTAMP of a socket" }
 	};
 	char text[256];
 	size_t i;
@@ -490,8 +495,8 @@ test_without(void **state)
 	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
 		process_record(7);
 		set("files", "3 1\n");
-		snprintf(text, sizeof text, "%sprotocol 17\nsocket 2 7 0 0 "
-		    "0\n", cases[i / 3][1]);
+		snprintf(text, sizeof text, "%ssocket 2 7 0 0 0\n",
+		    cases[i / 3][1]);
 		set("file/1", text);
 		if (load_leaving(cases[i / 3][0], cases[i / 3][2],
 		    (int)(i % 3)) == 0)

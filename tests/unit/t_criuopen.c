@@ -177,7 +177,9 @@ test_unix(void **state)
 		"type unix\nino 31\nflags 2\nsocket 2 1 98 0 0\n"
 		    "peer 007a\noptions 4608 4608 0\n",
 		"type unix\nino 32\nflags 2\nsocket 2 7 0 0 0\nname 0062\n"
-		    "options 4608 4608 0\n"
+		    "options 4608 4608 0\noption SO_PRIORITY 3\n"
+		    "option SO_RCVLOWAT 5\noption SO_LINGER 0\ndevice lo\n"
+		    "filter 0006000000000001\n"
 	};
 	struct criuopts o = { .note = note_warning };
 	struct part m;
@@ -205,6 +207,11 @@ test_unix(void **state)
 		    ((const uint64_t[]){ 1, 0, 1, 0 })[i],
 		    ((const uint64_t[]){ 0, 1, 1, 0 })[i]);
 	}
+	/* after the peers of 30 and 31 */
+	m = frame("files.img", 8);
+	NUMBERS(m, "16.2 16.10.8 16.10.9 16.10.24 16.10.16", 32, 3, 5, 0,
+	    0x0006000000000001);
+	assert_text(m, "16.10.15", "lo");
 }
 
 /*

@@ -24,8 +24,7 @@ static const char *const kind_name[KIND_MAX] = {
 #define ANY		UINT32_MAX
 #define NAMED		(K(REG) | K(DIR) | K(CHR) | K(LINK) | K(FIFO) | \
 			    K(TTY) | K(DEVICE) | K(OTHER))
-#define OPTIONED	(K(INET) | K(NETLINK) | K(PACKET))
-#define SOCKETS		(OPTIONED | K(UNIX))
+#define SOCKETS		(K(INET) | K(NETLINK) | K(PACKET) | K(UNIX))
 #define QUEUED		(K(TTY) | K(INOTIFY) | K(FANOTIFY) | K(INET) | \
 			    K(NETLINK))
 #define OPEN(m)		.at = offsetof(struct makeopen, m)
@@ -143,9 +142,9 @@ static const struct key {
 	    FIELDS("mflags mask ignored_mask"),
 	    .want = "mountmark flags (x) mask (x) ignored mask (x) mount "
 	    "path|-" },
-	[OK_OPTION] = { "option", "wi", OPTIONED,
+	[OK_OPTION] = { "option", "wi", SOCKETS,
 	    .want = "option, name and number" },
-	[OK_FILTER] = { "filter", "x", OPTIONED,
+	[OK_FILTER] = { "filter", "x", SOCKETS,
 	    .want = "filter, 16 digits (x)" },
 	[OK_MULTICAST] = { "group", "ww", K(INET),
 	    .want = "group, address and interface" },
@@ -167,7 +166,7 @@ static const struct key {
 	    .want = "address and port" },
 	{ "icmp", ".", K(INET), INET(icmp), .read = makekey_icmp,
 	    .want = "icmp, one or eight numbers (x)" },
-	{ "device", "s", OPTIONED, INET(device) },
+	{ "device", "s", SOCKETS, INET(device) },
 	{ "congestion", "s", K(INET), INET(congestion) },
 	{ "ulp", "s", K(INET), INET(ulp) }
 };

@@ -143,8 +143,6 @@ enum optpart {
 	OPT_SOCKET, OPT_IP, OPT_V4, OPT_V6, OPT_RAW, OPT_TCP, OPT_PARTS
 };
 
-void		 makesocket_options(const struct makeopen *,
-		    Criu__SocketOptions *);
 int		 makesocket_set(struct criumake *, const struct makeopen *,
 		    ProtobufCMessage *const [OPT_PARTS]);
 int		 makeinet_options(struct criumake *, const struct maketask *,

@@ -69,8 +69,8 @@ static const char *const minor[] = {
 /*
  * Set in o the options of socket f that are common to all socket families.
  */
-void
-makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
+static void
+options_set(const struct makeopen *f, Criu__SocketOptions *o)
 {
 	enum { PASSCRED = 1, PASSSEC = 2 };
 	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
@@ -162,7 +162,7 @@ makesocket_set(struct criumake *m, const struct makeopen *f,
 		return -1;
 	for (i = 0; i < n; i++)
 		o->so_filter[i] = l[i].v[0];
-	makesocket_options(f, o);
+	options_set(f, o);
 	/* set even if false: criu does not read a missing field as false */
 	o->has_reuseaddr = o->has_so_reuseport = true;
 	if (f->inet != NULL)

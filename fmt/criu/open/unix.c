@@ -133,8 +133,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 	if (makeunix_isrenamed(f) && make_note(m, t, fd, "is bound to %s when "
 	    "it is restored", f->path) == -1)
 		return -1;
-	return makeopen_waiting(m, t, fd, unaccepted(m, f)) == -1 ? -1 :
-	    makequeue_note(m, t, fd);
+	return makeopen_waiting(m, t, fd, unaccepted(m, f)) == -1 ||
+	    makeinet_options(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);
 }
 
 /*
@@ -174,6 +174,7 @@ external_write(struct criumake *m, const struct makeopen *f)
 int
 makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
+	ProtobufCMessage *part[OPT_PARTS] = { 0 };
 	Criu__UnixSocket *p = msg;
 	const struct makeopen *accepter;
 
@@ -190,8 +191,6 @@ makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 		p->name.data = (uint8_t *)f->path;
 		p->name.len = strlen(f->path) + 1;
 	}
-	if (MSG_PART(&m->msgs, p, opts) == NULL)
-		return -1;
-	makesocket_options(f, p->opts);
-	return socket_file(m, f, p);
+	part[OPT_SOCKET] = MSG_PART(&m->msgs, p, opts);
+	return makesocket_set(m, f, part) == -1 ? -1 : socket_file(m, f, p);
 }

@@ -1,7 +1,8 @@
 /*
- * Record the options of internet, netlink and packet sockets: socket(7), ip(7),
- * ipv6(7), tcp(7), udp(7), netlink(7), packet(7). Options are read from a
- * duplicate of the socket, and recorded if they differ from a new socket's.
+ * Record the options of UNIX, internet, netlink and packet sockets: socket(7),
+ * unix(7), ip(7), ipv6(7), tcp(7), udp(7), netlink(7), packet(7). Options are
+ * read from a duplicate of the socket, and recorded if they differ from a new
+ * socket's.
  */
 #include "sockets.h"
 #include "bisect.h"
@@ -22,7 +23,7 @@
 
 enum {				/* kinds of sockets that have an option */
 	ALL = 0, V4 = 1, V6 = 2, TCP = 4, UDP = 8, LITE = 16, RAW = 32,
-	NETLINK = 64, PACKET = 128,
+	NETLINK = 64, PACKET = 128, UNIX = 256,
 	MULTICAST = UDP | LITE | RAW
 };
 
@@ -40,6 +41,7 @@ enum {				/* when an option is recorded */
 #define KNOWN(name, number) enum { NUMBER_##name = (number) }
 KNOWN(SO_BUF_LOCK, 72);
 KNOWN(SO_RCVMARK, 75);
+KNOWN(SO_PASSPIDFD, 76);
 KNOWN(IP_RECVERR_RFC4884, 26);
 KNOWN(IP_LOCAL_PORT_RANGE, 51);
 KNOWN(IPV6_FREEBIND, 78);
@@ -83,6 +85,7 @@ static const struct option {
 	OPTION(SOL_SOCKET, SO_LOCK_FILTER, ALL, OTHER),
 	OPTION(SOL_SOCKET, SO_SELECT_ERR_QUEUE, ALL, OTHER),
 	NUMBERED(SOL_SOCKET, SO_RCVMARK, ALL, OTHER),
+	NUMBERED(SOL_SOCKET, SO_PASSPIDFD, UNIX, OTHER),
 	OPTION(IPPROTO_IP, IP_TOS, V4, SET),
 	OPTION(IPPROTO_IP, IP_TTL, V4, SET),
 	OPTION(IPPROTO_IP, IP_FREEBIND, V4, SET),
@@ -174,6 +177,46 @@ static const struct option {
 enum { NOPTION = sizeof table / sizeof *table };
 
 static bool
+is_inet(const struct sockkind *w)
+{
+	return w->family == AF_INET || w->family == AF_INET6;
+}
+
+/*
+ * Return the socket kind w as a mask of the flags V4 to UNIX.
+ */
+static unsigned int
+sockkind_flags(const struct sockkind *w)
+{
+	unsigned int who;
+
+	if (!is_inet(w))
+		return w->family == AF_PACKET ? PACKET :
+		    w->family == AF_UNIX ? UNIX : NETLINK;
+	who = w->family == AF_INET6 ? V6 : V4;
+	if (w->type == SOCK_STREAM)
+		who |= TCP;
+	else if (w->type == SOCK_RAW)
+		who |= RAW;
+	else
+		who |= w->protocol == IPPROTO_UDPLITE ? LITE : UDP;
+	return who;
+}
+
+/*
+ * Return true if a socket with these flags has option o. If o names families,
+ * the socket must be of one of them. If o names protocols, the socket must be
+ * of one of those.
+ */
+static bool
+option_fits(const struct option *o, unsigned int flags)
+{
+	unsigned int family = o->who & (V4 | V6), other = o->who & ~family;
+
+	return (family == 0 || family & flags) && (other == 0 || other & flags);
+}
+
+static bool
 option_get(int fd, const struct option *o, int *v)
 {
 	*v = 0;
@@ -204,7 +247,8 @@ freshsock_get(struct files *f, const struct sockkind *w)
 	v->what = *w;
 	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
 	for (i = 0; i < NOPTION; i++)
-		(void)option_get(v->fd, &table[i], &v->option[i]);
+		if (option_fits(&table[i], sockkind_flags(w)))
+			(void)option_get(v->fd, &table[i], &v->option[i]);
 	return v;
 }
 
@@ -223,12 +267,6 @@ freshsocks_free(struct files *f)
 	free(f->freshsock);
 }
 
-static bool
-is_inet(const struct sockkind *w)
-{
-	return w->family == AF_INET || w->family == AF_INET6;
-}
-
 /*
  * Set *w to the family, type and protocol of the socket open as fd. Return 0,
  * or -1 with errno set.
@@ -240,39 +278,6 @@ sockkind_get(int fd, struct sockkind *w)
 	    sizeof w->family) == -1 || sock_get(fd, SOL_SOCKET, SO_TYPE,
 	    &w->type, sizeof w->type) == -1 || sock_get(fd, SOL_SOCKET,
 	    SO_PROTOCOL, &w->protocol, sizeof w->protocol) == -1 ? -1 : 0;
-}
-
-/*
- * Return the socket kind w as a mask of the flags V4 to PACKET.
- */
-static unsigned int
-sockkind_flags(const struct sockkind *w)
-{
-	unsigned int who;
-
-	if (!is_inet(w))
-		return w->family == AF_PACKET ? PACKET : NETLINK;
-	who = w->family == AF_INET6 ? V6 : V4;
-	if (w->type == SOCK_STREAM)
-		who |= TCP;
-	else if (w->type == SOCK_RAW)
-		who |= RAW;
-	else
-		who |= w->protocol == IPPROTO_UDPLITE ? LITE : UDP;
-	return who;
-}
-
-/*
- * Return true if a socket with these flags has option o. If o names families,
- * the socket must be of one of them. If o names protocols, the socket must be
- * of one of those.
- */
-static bool
-option_fits(const struct option *o, unsigned int flags)
-{
-	unsigned int family = o->who & (V4 | V6), other = o->who & ~family;
-
-	return (family == 0 || family & flags) && (other == 0 || other & flags);
 }
 
 static void

@@ -119,6 +119,7 @@ queue_record(struct filerec *t, const struct unixsock *u)
 void
 unixsock_record(struct filerec *t)
 {
+	struct sockkind w = { .family = AF_UNIX };
 	const struct unixsock *u;
 
 	filerec_type(t, "unix");
@@ -131,5 +132,7 @@ unixsock_record(struct filerec *t)
 	names_record(t);
 	boundfile_record(t);
 	sockopt_record(t);
+	w.type = (int)u->type;
+	inetopt_record(t, &w);
 	queue_record(t, u);
 }
