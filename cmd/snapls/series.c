@@ -15,8 +15,8 @@ static const struct column columns[COLUMNS] = {
 };
 
 /*
- * If s, which was read from path with all its moments, is a series, print a line
- * for each of them, and return true. Exit with status 2 if options select
+ * If s, which was read from path with all its moments, is a series, print a
+ * line for each of them, and return true. Exit with status 2 if options select
  * processes or their columns.
  */
 bool
