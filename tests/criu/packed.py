@@ -185,7 +185,7 @@ def decode(raw, at, sizes, total, length):
             assert size < n * 7 // 8, 'little is saved'
             mem = unlz4(payload)
         assert len(mem) == n, 'length'
-        assert any(mem) == (size != 0), 'zeros'
+        assert (mem != bytes(n)) == (size != 0), 'zeros'
         if first is None and size != 0:
             first = letter
         letters += letter

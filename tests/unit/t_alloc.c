@@ -220,6 +220,38 @@ try_core(void *arg)
 	return 0;
 }
 
+/*
+ * The facts of the first process, as a text.
+ */
+static int
+try_facts(void *arg)
+{
+	struct snap *s = arg;
+	struct factlist l = { 0 };
+	struct buf b = { 0 };
+	static struct buf first;
+	size_t i;
+	int rc;
+
+	armed = true;
+	rc = proc_facts(&l, s, s->proc[0]);
+	armed = false;
+	for (i = 0; i < l.n && rc == 0; i++)
+		buf_printf(&b, "%d %s=%s\n", (int)l.v[i].subject, l.v[i].key,
+		    l.v[i].value);
+	factlist_free(&l);
+	if (rc == 0 && first.len == 0) {
+		first = b;
+		return 0;
+	}
+	if (rc == 0) {
+		assert_int_equal(b.len, first.len);
+		assert_memory_equal(b.data, first.data, b.len);
+	}
+	buf_free(&b);
+	return rc;
+}
+
 static struct attempt attempt;
 
 static int
@@ -259,6 +291,7 @@ test_core(void **state)
 	assert_non_null(whole);
 	assert_int_equal(whole->nproc, 2);
 	each_failure(try_core, whole);
+	each_failure(try_facts, whole);
 	snap_free(whole);
 }
 
