@@ -1384,7 +1384,7 @@ test_renamed(void **state)
 		assert_int_equal(load_one(&o), 0);
 		name = inner(frame("files.img", 0), "16.11");
 		assert_int_equal(name.n, strlen(cases[i].name) + 1);
-		assert_string_equal(name.p, cases[i].name);
+		assert_memory_equal(name.p, cases[i].name, name.n);
 		snprintf(file, sizeof file, "process 7, descriptor 3: is bound "
 		    "to %s when it is restored\n", cases[i].name);
 		assert_string_equal(warned, i < 3 ? "" : file);
