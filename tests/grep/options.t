@@ -176,10 +176,14 @@ is "$("$grep" -p "$last,${pids[1]}" -l borderXX "$s")" \
 "$BUILD/snapcore" -p "$first" -o "$tmp/core.$first" "$s"
 python3 "$tests/grep/compare.py" "$grep" "$s" "$start-$end" -F -F border \
     "$tmp/core.$first" >/dev/null
-is "$(here -C 24 -p "$first" -x 'ef be ad de' "$s" | sed 1d |
-    sed 's/^[0-9a-f]*//')" "$(hexdump -vC -s $((4096 * 5 + 16 - 24)) -n 52 \
-    "$tmp/core.$first.bytes" | sed '$d' | sed 's/^[0-9a-f]*//')" \
-    "-C: bytes are printed as hexdump(1) prints them"
+if command -v hexdump >/dev/null; then
+	is "$(here -C 24 -p "$first" -x 'ef be ad de' "$s" | sed 1d |
+	    sed 's/^[0-9a-f]*//')" "$(hexdump -vC -s $((4096 * 5 + 16 - 24)) \
+	    -n 52 "$tmp/core.$first.bytes" | sed '$d;s/^[0-9a-f]*//')" \
+	    "-C: bytes are printed as hexdump(1) prints them"
+else
+	skip "-C: bytes" "no hexdump"
+fi
 is "$(here -C 24 -p "$first" -x 'ef be ad de' "$s" | sed -n 2p |
     cut -d ' ' -f 1)" "$(hex "16#$deadbeef - 24")" "-C: address of a line"
 is "$(here -B 0 -A 2 -p "$first" -x 'ef be ad de' "$s" | sed 1d |
@@ -244,13 +248,15 @@ done <<'END'
 -u -x aa
 -x -n 4 5
 -i -P 10
--u -Y /dev/null
 END
 # rules of YARA
 if ! pkg-config --exists yara; then
-	skip "-Y: rules of YARA" "yara is missing" 7
-	finish 78
+	skip "-Y: rules of YARA" "yara is missing" 8
+	finish 80
 fi
+"$grep" -u -Y /dev/null "$s" >"$tmp/out" 2>&1
+is "$? $(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "2 usage: snapgrep" \
+    "usage: -u -Y"
 cat >"$tmp/rules" <<'END'
 rule border {
 	strings:
