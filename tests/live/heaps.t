@@ -148,7 +148,10 @@ main(void)
 	pause();
 }
 END
-${CC:-cc} -o "$tmp/own" "$tmp/own.c"
+if ! ${CC:-cc} -o "$tmp/own" "$tmp/own.c" 2>"$tmp/cc"; then
+	skip "a heap that is not of glibc's malloc" "no compiler"
+	finish 27
+fi
 target "$tmp/own"
 snap -o "$tmp/own.snap" "$pid"
 "$BUILD/snapdiff" -a "$tmp/own.snap" >"$tmp/out" 2>"$tmp/err"

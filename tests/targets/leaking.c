@@ -106,9 +106,11 @@ main(int argc, char *argv[])
 	p = malloc(512);
 	ready();
 	for (n = 1; read(STDIN_FILENO, &c, 1) == 1 && c != 'q'; n++) {
-		if (argc > 1 && strcmp(argv[1], "brk") == 0 &&
-		    sbrk(100000) == (void *)-1)
-			err(1, "sbrk");
+		if (argc > 1 && strcmp(argv[1], "brk") == 0) {
+			if (sbrk(100000) == (void *)-1)
+				err(1, "sbrk");
+			leak(300, SMALL);	/* the heap grows after it */
+		}
 		leak(100, SMALL);
 		leak(10, LARGE);
 		churn(small, 32);
