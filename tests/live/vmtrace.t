@@ -13,6 +13,13 @@ trace() {
 	rc=0
 	timeout -s KILL 30 "${as[@]}" "$vmtrace" "$@" >"$tmp/out" \
 	    2>"$tmp/err" </dev/null || rc=$?
+	not_said
+}
+
+# not_said: remove the message about missing tracepoints from $tmp/err, if they
+# are known to be missing
+not_said() {
+	[ "${full-0}" -eq 0 ] || sed -i '/: no such tracepoint$/d' "$tmp/err"
 }
 
 # begin ARG ...: run it as $tracer, and wait until it traces.
@@ -143,7 +150,9 @@ try 'old and new threads: each fault once' \
 n=$((1000 * TIMEFACTOR * $(busy)))
 target "$targets/faults" churn "$n"
 timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" '0 ' 'threads that come and go: status'
+rc=$?
+not_said
+is "$rc $(cat "$tmp/err")" '0 ' 'threads that come and go: status'
 from=$(awk '$1 == "region" { print substr($3, 3) }' "$lines")
 awk '$3 ~ /^(minor|major)$/ { print $4 }' "$tmp/out" >"$tmp/all"
 python3 - "$tmp/all" "$from" "$n" >"$tmp/got" <<'END'
@@ -203,8 +212,8 @@ print(len(set(sums.values())), *sorted(sums))' <"$tmp/out")" \
     "0 1 instruction mapping" '-j: totals as JSON'
 if strip -o "$tmp/stripped" "$targets/faults" 2>"$tmp/err"; then
 	trace -sj "$tmp/stripped" "$tmp/want" "$tmp"
-	is "$rc $(jq -r 'select(.file == "'"$tmp/stripped"'").symbol' \
-	    <"$tmp/out" | sort -u)" "0 null" \
+	is "$rc $(grep -F "\"$tmp/stripped\"" "$tmp/out" |
+	    grep -o '"symbol":[^,}]*' | sort -u)" '0 "symbol":null' \
 	    '-j: the symbol of a file without symbols'
 else
 	skip '-j: the symbol of a file without symbols' 'no strip'
@@ -369,7 +378,9 @@ target "$tmp/$name"
 begin -p "$name" -p "$pid"
 echo q >&"${ask_fd[$pid]}"
 wait "$tracer"
-is "$? $(cat "$tmp/err")" '0 ' '-p: it ends with the process'
+rc=$?
+not_said
+is "$rc $(cat "$tmp/err")" '0 ' '-p: it ends with the process'
 is "$(awk -v pid="$pid" '$2 == pid && $3 == "exit"' "$tmp/out" | wc -l)" 1 \
     '-p: a process by its name, named twice'
 target "$tmp/$name"
@@ -402,7 +413,9 @@ is "$rc $(cat "$tmp/err") $(wc -l <"$tmp/out")" \
     '1 vmtrace: 999999999: No such process 1' 'the others are traced'
 if [ -w /dev/full ]; then
 	"$vmtrace" true >/dev/full 2>"$tmp/err"
-	is "$? $(cat "$tmp/err")" \
+	rc=$?
+	not_said
+	is "$rc $(cat "$tmp/err")" \
 	    '1 vmtrace: standard output: No space left on device' \
 	    'a full disk'
 else
