@@ -143,7 +143,7 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 	struct header h;
 	char word[32];
 	const char *type;
-	size_t i;
+	size_t i, wordsize;
 
 	memset(ps, 0, sizeof *ps);
 	u->target = &ps->t;
@@ -154,12 +154,13 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 	    threads_find(u, s, p) == -1 || threads_sort(u) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	header_parse(&h, s->header == NULL ? "" : s->header);
+	wordsize = target_wordsize(&ps->t);
 	for (i = 0; i < u->n; i++) {
 		st = &u->stack[i];
 		type = linuxrec_cputype(proc_file(st->thread, "proc"), word,
 		    sizeof word);
 		registers_get(&st->regs, st->thread, *type == '\0' ?
-		    h.cputype : type, target_wordsize(&ps->t));
+		    h.cputype : type, wordsize);
 		wait_find(u, st);
 		if (st->regs.n > 0 && !keep)
 			fatal_find(st);

@@ -382,6 +382,7 @@ void		 makemount_path(const struct criumake *,
 		    protobuf_c_boolean *, int32_t *);
 
 /* find.c */
+bool		 makeopen_written(const struct makeopen *);
 int		 makefind_opens(struct criumake *);
 struct makeopen	*makefind_open(const struct criumake *, uint64_t);
 struct makeopen	*makefind_inode(const struct criumake *, enum openkind,
@@ -417,7 +418,6 @@ void		 makekeys_fill(const struct makeopen *, ProtobufCMessage *);
 int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
-bool		 makeopen_written(const struct makeopen *);
 bool		 makeopen_orphan(const struct criumake *,
 		    const struct makeopen *);
 void		 makeopen_entry(struct criumake *, const struct makeopen *,

@@ -51,6 +51,16 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return true if a process to be restored uses f, and no reason found so far
+ * prevents restoring f.
+ */
+bool
+makeopen_written(const struct makeopen *f)
+{
+	return f->used && f->why == NULL;
+}
+
+/*
  * Return the listening UNIX socket that has yet to accept connection f, or NULL
  * if there is none that is restored.
  */
@@ -60,8 +70,7 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 	const struct makeaccept *a;
 
 	a = FIND(m->accept, m->naccept, caller, f->v[OK_INO][0]);
-	return a == NULL || !a->open->used || a->open->why != NULL ? NULL :
-	    a->open;
+	return a == NULL || !makeopen_written(a->open) ? NULL : a->open;
 }
 
 CMP2(accept_cmp, struct makeaccept, caller, open->key)

@@ -8,16 +8,6 @@
 #include <fcntl.h>
 
 /*
- * Return true if a process to be restored uses f, and no reason found so far
- * prevents restoring f.
- */
-bool
-makeopen_written(const struct makeopen *f)
-{
-	return f->used && f->why == NULL;
-}
-
-/*
  * Find the directory that the name of socket f is relative to: f->path without
  * the name at its end. Write it to dir, which has room for size bytes. Set dir
  * to "" if the name is not a relative path. Return false if the name is

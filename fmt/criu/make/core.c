@@ -279,11 +279,6 @@ core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 	}
 	if (maketask_ended(t))
 		return 0;
-	/* criu before 3.18 does not know that of threads */
-	if (p == t) {
-		c->tc->has_cg_set = t->cgset != 0;
-		c->tc->cg_set = t->cgset;
-	}
 	if (thread_set(m, c, p, t, comm) == -1)
 		return -1;
 	return p == t ? makecore_task(m, c->tc, t) : 0;

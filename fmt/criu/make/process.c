@@ -268,6 +268,9 @@ makecore_task(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 	}
 	c->flags = (uint32_t)t->stat.v[STAT_FLAGS];
 	c->blk_sigset = makecore_blocked(t);
+	/* criu before 3.18 reads this, not the same field of the thread */
+	c->has_cg_set = t->cgset != 0;
+	c->cg_set = t->cgset;
 	if (traits_set(m, c, t) == -1 || limits_set(m, c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
 	    MSG_PART(&m->msgs, c, signals_s) == NULL)

@@ -231,6 +231,7 @@ option_get(int fd, const struct option *o, int *v)
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
 {
+	const unsigned int who = sockkind_flags(w);
 	struct freshsock *v;
 	size_t i;
 
@@ -247,7 +248,7 @@ freshsock_get(struct files *f, const struct sockkind *w)
 	v->what = *w;
 	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
 	for (i = 0; i < NOPTION; i++)
-		if (option_fits(&table[i], sockkind_flags(w)))
+		if (option_fits(&table[i], who))
 			(void)option_get(v->fd, &table[i], &v->option[i]);
 	return v;
 }
