@@ -27,6 +27,12 @@ file ends <<'END'
 echo "ok 1 - so far"
 exit 1
 END
+file leaks <<'END'
+echo 1..1
+echo "ok 1 - it is"
+echo "a leak"
+exit 23
+END
 file lacks <<'END'
 . "$tests/tap.sh"
 until_true() { return 1; }
@@ -43,9 +49,16 @@ is "$(runs bails.t good.t; echo "$rc")" "bails.t: not ok - Bail out! no further
 bails.t: 0 planned, 2 ran
 2 passed, 1 failed, 0 skipped
 1" "a file that bails out fails, and the next one runs"
-is "$(runs ends.t good.t; echo "$rc")" "ends.t: 0 planned, 1 ran
-2 passed, 0 failed, 0 skipped
+is "$(runs ends.t good.t; echo "$rc")" \
+    "ends.t: not ok - it ended with status 1
+ends.t: 0 planned, 2 ran
+2 passed, 1 failed, 0 skipped
 1" "a file that ends early fails, and the next one runs"
+is "$(runs leaks.t good.t; echo "$rc $(grep -c '^a leak$' "$tmp/out")")" \
+    "leaks.t: not ok - it ended with status 23
+leaks.t: 1 planned, 2 ran
+2 passed, 1 failed, 0 skipped
+1 1" "a file that ends with an error fails, and its last lines are shown"
 is "$(runs lacks.t good.t; echo "$rc")" \
     "lacks.t: not ok 1 - false starts
 lacks.t: 0 planned, 1 ran
@@ -85,4 +98,4 @@ is "$(runs plain.t one.t)" "1 passed, 0 failed, 0 skipped" \
 says wrong everything
 is "$(runs wrong.t; echo "$rc $(grep -c "wrong.t everything" "$tmp/out")")" \
     "1 1" "an unknown word is an error"
-finish 10
+finish 11
