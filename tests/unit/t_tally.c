@@ -49,8 +49,8 @@ static void
 others_have_no_range(void **state)
 {
 	static char name[] = "x";
-	struct options opts = { 0 };
-	struct output_state o = { .opts = &opts };
+	static struct options opts;
+	static struct output_state o = { .opts = &opts };
 	struct line l = { .where.name = name, .access = ACCESS_WRITE };
 	char line[256];
 	int i;
