@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Processes are selected by name, user, unit, container, pod or cgroup.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # snapcat -p extracts processes, with what the records of others have for them:
 # snapload makes the same images from one as from the whole.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -3,7 +3,7 @@
 # snapshot: clones take at most a quarter of the processes that are still
 # allowed, or else all stay stopped.  All stay stopped as well if clones and
 # copies may need more memory than --memory allows.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An operand of a program that reads snapshots is a file that exists, else the
 # ID of a live process, else its name.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1

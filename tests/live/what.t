@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # snapls shows what distinguishes processes, in the width of a terminal.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1
