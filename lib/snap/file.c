@@ -164,6 +164,15 @@ snap_header(const struct snap_file *f)
 	return f->snap->header;
 }
 
+int
+snap_error(struct snap_file *f)
+{
+	const int rc = f->failed ? -1 : 0;
+
+	f->failed = false;
+	return rc;
+}
+
 struct snap_task *
 snap_process_next(struct snap_file *f, const struct snap_task *prev)
 {

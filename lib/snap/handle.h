@@ -37,6 +37,7 @@ struct snap_file {
 	struct snap_task *task;	/* owned; processes in the order of the
 				   snapshot, each followed by its threads */
 	size_t		 ntask;
+	bool		 failed; /* a list of a task ended early */
 };
 
 struct snap_set {		/* all moments of an open file */

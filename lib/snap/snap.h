@@ -82,6 +82,13 @@ int64_t			 snap_time(const struct snap_file *f);
 const char		*snap_header(const struct snap_file *f);
 
 /*
+ * Return -1 if a list of mappings or records of f ended early since the last
+ * call of this function, because memory ran out or f is damaged; otherwise 0.
+ * The function that ended the list has set the message.
+ */
+int			 snap_error(struct snap_file *f);
+
+/*
  * Return the process after prev in the order of the snapshot, or the first one
  * if prev is NULL; or NULL if there are no more.
  */
@@ -129,7 +136,8 @@ const char		*snap_register_name(struct snap_task *t, size_t i);
 
 /*
  * Return the mapping after prev of the process of t, in the order of addresses,
- * or the first one if prev is NULL; or NULL if there are no more.
+ * or the first one if prev is NULL; or NULL if there are no more, or on error:
+ * see snap_error().
  */
 struct snap_mapping	*snap_mapping_next(struct snap_task *t,
 			    const struct snap_mapping *prev);
@@ -169,7 +177,8 @@ int			 snap_memory_next(struct snap_task *t, uint64_t addr,
 
 /*
  * Return the record after prev of task t, or the first one if prev is NULL; or
- * NULL if there are no more. snap-linux(6) lists them.
+ * NULL if there are no more, or on error: see snap_error(). snap-linux(6) lists
+ * them.
  */
 struct snap_record	*snap_record_next(struct snap_task *t,
 			    const struct snap_record *prev);

@@ -38,7 +38,7 @@ for _names, _result, *_args in (
         ('header task_name task_machine mapping_perms mapping_name '
          'record_name', c_char_p, _P),
         ('task_id mapping_start mapping_end mapping_offset', c_uint64, _P),
-        ('task_state', c_int, _P),
+        ('error task_state', c_int, _P),
         ('task_process', _P, _P),
         ('process_next thread_next mapping_next record_next', _P, _P, _P),
         ('task_find', _P, _P, c_uint64),
@@ -84,6 +84,7 @@ class Records(collections.abc.Mapping):
     def __getitem__(self, name: str) -> bytes:
         record = _lib.snap_record_find(self._task._handle, os.fsencode(name))
         if not record:
+            self._task.snapshot._check()
             raise KeyError(name)
         size = c_size_t()
         data = _lib.snap_record_data(record, byref(size))
@@ -93,6 +94,7 @@ class Records(collections.abc.Mapping):
         handle = self._task._handle
         for record in _each(_lib.snap_record_next, handle):
             yield os.fsdecode(_lib.snap_record_name(record))
+        self._task.snapshot._check()
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -168,11 +170,14 @@ class Task:
     @property
     def mappings(self) -> list[Mapping]:
         """The mappings of the process, in the order of addresses."""
-        return [Mapping(_lib.snap_mapping_start(m), _lib.snap_mapping_end(m),
-                        _lib.snap_mapping_offset(m),
-                        os.fsdecode(_lib.snap_mapping_perms(m)),
-                        os.fsdecode(_lib.snap_mapping_name(m)))
-                for m in _each(_lib.snap_mapping_next, self._handle)]
+        mappings = [Mapping(_lib.snap_mapping_start(m),
+                            _lib.snap_mapping_end(m),
+                            _lib.snap_mapping_offset(m),
+                            os.fsdecode(_lib.snap_mapping_perms(m)),
+                            os.fsdecode(_lib.snap_mapping_name(m)))
+                    for m in _each(_lib.snap_mapping_next, self._handle)]
+        self.snapshot._check()
+        return mappings
 
     def mapping(self, address: int) -> Mapping | None:
         """Return the mapping that contains an address."""
@@ -304,6 +309,11 @@ class Snapshot:
         if not self._open or self._of and not self._of._file:
             raise ValueError('the snapshot is closed')
         return self._open
+
+    def _check(self) -> None:
+        """Raise Error if a list ended early."""
+        if _lib.snap_error(self._file):
+            raise Error
 
     def __enter__(self) -> Snapshot:
         return self

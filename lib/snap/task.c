@@ -5,6 +5,7 @@
 #include "bisect.h"
 #include "core/write/write.h"
 #include "record/record.h"
+#include "vec.h"
 
 /*
  * Names of the words of the general registers, as NT_PRSTATUS has them:
@@ -98,7 +99,7 @@ snap_register_name(struct snap_task *t, size_t i)
 
 /*
  * List the mappings of the process of t, unless they have already been listed.
- * After an error the list is empty.
+ * After an error the list is empty, and snap_error() reports it.
  */
 static void
 mappings_list(struct snap_task *t)
@@ -108,8 +109,10 @@ mappings_list(struct snap_task *t)
 
 	if (t->mapping != NULL)
 		return;
-	if (proc_vmas(t->proc, &l) == 0 &&
-	    (t->mapping = calloc(l.n + 1, sizeof *t->mapping)) != NULL)
+	if (proc_vmas(t->proc, &l) == -1 ||
+	    (t->mapping = mem_new(l.n, sizeof *t->mapping)) == NULL)
+		t->of->failed = true;
+	else
 		for (i = 0; i < l.n; i++) {
 			t->mapping[i].vma = l.v[i];
 			vma_perms(&l.v[i], t->mapping[i].perms);
@@ -200,26 +203,34 @@ snap_memory_next(struct snap_task *t, uint64_t addr, uint64_t *start,
 }
 
 /*
- * List the records of t, unless they have already been listed. If memory runs
- * out, the list is empty or lacks the last records.
+ * List the records of t, unless they have already been listed. After an error
+ * the list is empty or lacks the last records, and snap_error() reports it.
  */
 static void
 records_list(struct snap_task *t)
 {
-	const struct linuxrec *r;
+	struct linuxrec r;
 	struct snap_record *v;
 	size_t i;
 
-	if (t->record != NULL || (r = proc_record(t->proc)) == NULL ||
-	    (v = t->record = calloc(r->n + 1, sizeof *v)) == NULL)
+	if (t->record != NULL)
 		return;
-	for (i = 0; i < r->n; i++) {
-		linuxrec_get(r, i, &v[i].file);
-		v[i].name = strndup(v[i].file.name, v[i].file.namelen);
-		if (v[i].name == NULL)
-			return;
+	if (linuxrec_open(&r, proc_file(t->proc, "proc")) == -1) {
+		t->of->failed = true;
+		return;
+	}
+	if ((v = t->record = mem_new(r.n, sizeof *v)) == NULL)
+		t->of->failed = true;
+	for (i = 0; v != NULL && i < r.n; i++) {
+		linuxrec_get(&r, i, &v[i].file);
+		v[i].name = mem_dup(v[i].file.name, v[i].file.namelen);
+		if (v[i].name == NULL) {
+			t->of->failed = true;
+			break;
+		}
 		t->nrecord++;
 	}
+	linuxrec_close(&r);
 }
 
 struct snap_record *

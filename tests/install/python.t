@@ -173,6 +173,24 @@ is "$(python3 "$tmp/damaged.py" "$tmp/elf" 2>&1)" "(2, [('a', 8), ('b', 8)])
 (1, [('y', 8)])
 (0, []) (0, []) (0, [])
 1" "symbols of damaged files are left out"
+python3 "$tests/snap6/snapasm.py" >"$tmp/maps.snap" <<'END'
+"process snapshot\n"
+record 10 proc
+data {
+"linux amd64 1\n"
+"maps\n"
+data "2000-1000\n"
+}
+END
+is "$(python3 -c 'import sys, snap
+p, = snap.open(sys.argv[1]).processes
+try:
+    print(p.mappings)
+except snap.Error as e:
+    print(e)
+print(list(p.records))' "$tmp/maps.snap" 2>&1)" \
+    "maps: cannot parse \"2000-1000\"
+['maps']" "a malformed list of mappings raises an exception"
 for python in python3 /usr/bin/python3 none; do
 	! "$python" -c 'import numpy' 2>/dev/null || break
 done
@@ -187,4 +205,4 @@ p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
     sed -n '1p;$s/.*address.*not/not/p')" "True
 not mapped" "NumPy arrays have the memory of the process"
 fi
-finish 10
+finish 11

@@ -71,6 +71,60 @@ test_tasks(void **state)
 	snap_close(NULL);
 }
 
+/*
+ * Open a snapshot of a process whose record has the file maps.
+ */
+static struct snap_file *
+mapped(const char *maps)
+{
+	struct snap *s = snap_new();
+	struct snap_file *f;
+	struct stream st;
+	struct buf b = { 0 };
+
+	s->header = strdup("process snapshot");
+	testrec_text(&b, "maps", maps);
+	testrec_give(&b, snap_add(s, 7));
+	snap_bytes(s, &b);
+	stream_file(&st, b.data, b.len);
+	assert_non_null(f = snap_open(st.path));
+	stream_close(&st);
+	buf_free(&b);
+	snap_free(s);
+	return f;
+}
+
+/*
+ * The list of mappings is empty if the record is damaged, with an error.
+ */
+static void
+test_damaged(void **state)
+{
+	struct snap_file *f;
+	struct snap_task *t;
+
+	(void)state;
+	assert_non_null(f = mapped("1000-2000 r--p 0 0:0 0\n"));
+	assert_non_null(t = snap_process_next(f, NULL));
+	assert_null(snap_mapping_next(t, snap_mapping_next(t, NULL)));
+	assert_null(snap_record_next(t, snap_record_next(t, NULL)));
+	assert_null(snap_record_find(t, "status"));
+	assert_int_equal(snap_error(f), 0);
+	snap_close(f);
+
+	assert_non_null(f = mapped("2000-1000\n"));
+	assert_non_null(t = snap_process_next(f, NULL));
+	assert_null(snap_mapping_next(t, NULL));
+	assert_int_equal(snap_error(f), -1);
+	assert_contains(snap_errstr(), "maps");
+	assert_int_equal(snap_error(f), 0);
+	assert_non_null(snap_record_find(t, "maps"));
+	assert_int_equal(snap_error(f), 0);
+	assert_null(snap_mapping_find(t, 4096));
+	assert_int_equal(snap_error(f), -1);
+	snap_close(f);
+}
+
 static void
 test_unwritten(void **state)
 {
@@ -126,6 +180,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_unwritten),
 		cmocka_unit_test(test_reader),
 	};
