@@ -110,10 +110,17 @@ say(void *arg, const char *text)
 		program_warn("%s: %s", d->path, line);
 }
 
+/*
+ * Return true if path can be read twice: it is not standard input, a FIFO or a
+ * device.
+ */
 static bool
-is_stdin(const char *path)
+reread(const char *path)
 {
-	return strcmp(path, "-") == 0;
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
 /*
@@ -136,7 +143,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 		program_warn("%s: no checksums", path);
 	if (!s->verified)
 		return s->damaged ? -1 : 0;
-	if (is_stdin(path) || !s->verified_index)
+	if (!reread(path) || !s->verified_index)
 		return 0;
 	if ((t = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
@@ -151,8 +158,8 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 
 /*
  * List the readable part of the damaged file at path, then print the error.
- * With -c, print all damage. If path is standard input, which cannot be read
- * twice, s must be what was read of it; otherwise s must be NULL.
+ * With -c, print all damage. s is what was read of path, or NULL; it is listed
+ * if path cannot be read twice. It is freed.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)
@@ -165,8 +172,10 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 
 	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
 	    sizeof d.reported);
-	if (!is_stdin(path))
+	if (reread(path)) {
+		snap_free(s);
 		s = snap_load(path, &o);
+	}
 	if (s != NULL && s->nproc > 0) {
 		damaged.damaged = true;
 		if (!list_moments(s, path, ls))
@@ -185,7 +194,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	    .files = shown_by(ls), .record = list_record,
 	    .scan = ls->check || ls->parts,
 	    .part = ls->parts ? parts_print : NULL,
-	    .partial = is_stdin(path), .moments = sources.moment == NULL,
+	    .partial = !reread(path), .moments = sources.moment == NULL,
 	    .warn = program_lose, MOMENT_OF(sources),
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;

@@ -30,14 +30,16 @@ pid_text(uint64_t pid)
 }
 
 /*
- * Pass a message about lost or wrong data to r->o->warn. fmt and the other
- * arguments are as for printf(3).
+ * With r->o->salvage, pass a message about lost or wrong data to r->o->warn.
+ * fmt and the other arguments are as for printf(3).
  */
 void
 salvage_say(const struct reader *r, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (!r->o->salvage)
+		return;
 	va_start(ap, fmt);
 	warn_vtell(r->o->warn, r->o->arg, fmt, ap);
 	va_end(ap);

@@ -132,7 +132,8 @@ read_segment(struct reader *r, struct image *im)
 	if (im->kind == IMAGE_MEM)
 		r->memend = memory_end(base, len);
 	if (read_pages(r) == -1) {
-		if (r->o->salvage && salvage_segment(r, im) == -1)
+		if ((r->o->salvage || r->o->partial) &&
+		    salvage_segment(r, im) == -1)
 			return -1;
 		segment_free(r->seg);
 		r->seg = NULL;

@@ -137,6 +137,22 @@ is "$? $(grep -c '^snapls: standard input: byte .*; snapcat -s saves what' \
 # shellcheck disable=SC2002 # a pipe is meant
 cat "$tmp/cut" | "$BUILD/snapls" 2>/dev/null | cmp - "$tmp/list"
 is "${PIPESTATUS[*]}" "0 1 0" "snapls: the same from a pipe"
+# cut within a segment
+head -c $(($(stat -c %s "$tmp/old") / 2)) "$tmp/old" >"$tmp/cut"
+"$BUILD/snapls" "$tmp/cut" >"$tmp/list" 2>/dev/null
+"$BUILD/snapls" <"$tmp/cut" >"$tmp/out" 2>/dev/null
+try "snapls: half a snapshot from standard input: the same memory" \
+    cmp "$tmp/list" "$tmp/out"
+mkfifo "$tmp/fifo"
+cat "$tmp/cut" >"$tmp/fifo" &
+timeout 10 "$BUILD/snapls" "$tmp/fifo" \
+    >"$tmp/out" 2>/dev/null
+is "$? $(cmp "$tmp/list" "$tmp/out")" "1 " "snapls: the same from a FIFO"
+wait $!
+timeout 10 "$BUILD/snapls" /dev/zero 2>"$tmp/err"
+is "$? $(cut -c 1-42 "$tmp/err")" \
+    "1 snapls: /dev/zero: byte 0: not a snapshot:" \
+    "snapls: a device is not read for ever"
 "$BUILD/snapls" -c "$tmp/cut" 2>&1 >"$tmp/out" |
     grep -vc "^snapls: $tmp/cut: " >"$tmp/err"
 is "$(cat "$tmp/err")" 0 "snapls -c: each line names the file"
@@ -147,4 +163,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 93
+finish 96
