@@ -158,7 +158,9 @@ early_copy(struct taking *k, const struct liveopts *o)
 	uint64_t last, kb = UINT64_MAX;
 	char text[100];
 
-	if (k->job->stop || o->no_inject || !live_framesfixed())
+	/* what is excluded is known after the stop */
+	if (k->job->stop || k->job->exclude != NULL || o->no_inject ||
+	    !live_framesfixed())
 		return 0;
 	early.clone = true;
 	early.restore = early.move = early.perfmaps = early.verbose = false;

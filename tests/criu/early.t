@@ -96,6 +96,13 @@ is "$? $(grep -c copy "$tmp/err")" '0 0' '-s: nothing is copied early'
 until_true reaped "$pid"
 counts_on '-s' "$(lines)"
 
+# excluded memory is not sent
+begin
+timeout 60 "$BUILD/snap" -v -f -x secrets \
+    --to "echo ready; timeout 3 cat >$tmp/stream" "$pid" 2>"$tmp/err"
+is "$(grep -c 'copy [0-9]*, while' "$tmp/err") $([ -s "$tmp/stream" ] &&
+    echo sent)" '0 sent' '-x: nothing is copied early'
+
 # no room for clones: no early copies
 begin
 timeout 60 "$BUILD/snap" -v --memory 1K --to \
@@ -183,4 +190,4 @@ is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size 
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
     'without a build ID, criu compares the size'
 kill "$pid"
-finish 42
+finish 43
