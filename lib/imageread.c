@@ -59,11 +59,11 @@ image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
 
 	for (done = 0; done < len; done += (size_t)n) {
 		if (done > 0 && addr + done < done) {
-			(void)errstr_set("address 2^64 is not mapped");
+			(void)errstr_set("address 2^64 is not in the snapshot");
 			break;
 		}
 		if ((p = image_find(im, addr + done)) == NULL) {
-			(void)errstr_set("address %jx is not mapped",
+			(void)errstr_set("address %jx is not in the snapshot",
 			    (uintmax_t)(addr + done));
 			break;
 		}

@@ -82,7 +82,7 @@ class Records(collections.abc.Mapping):
         self._task = task
 
     def __getitem__(self, name: str) -> bytes:
-        record = _lib.snap_record_find(self._task._handle, os.fsencode(name))
+        record = _lib.snap_record_find(self._task._handle, _text(name))
         if not record:
             self._task.snapshot._check()
             raise KeyError(name)
@@ -91,8 +91,8 @@ class Records(collections.abc.Mapping):
         return ctypes.string_at(data, size.value) if size.value else b''
 
     def __iter__(self) -> Iterator[str]:
-        handle = self._task._handle
-        for record in _each(_lib.snap_record_next, handle):
+        record = None
+        while record := _lib.snap_record_next(self._task._handle, record):
             yield os.fsdecode(_lib.snap_record_name(record))
         self._task.snapshot._check()
 
@@ -202,6 +202,8 @@ class Task:
         buffer if a later page is not in the snapshot.  Raise Error if the
         first one is not.
         """
+        if not 0 <= address < 1 << 64:
+            raise ValueError(f'{address:#x} is not an address')
         view = memoryview(buffer)
         if not view.nbytes:
             return 0
@@ -239,6 +241,8 @@ class Task:
         """Return the string at an address, up to its NUL or most bytes."""
         buffer = bytearray(most)
         n = self.readinto(address, buffer)
+        if n < most and b'\0' not in buffer[:n]:
+            self.read(address + n, 1)   # raises the error
         return os.fsdecode(bytes(buffer[:n]).split(b'\0')[0])
 
     def find(self, pattern: bytes) -> Iterator[int]:
@@ -299,7 +303,7 @@ class Snapshot:
                  _of: Snapshot | None = None) -> None:
         self._of = _of          # what has opened this moment as well
         self._open = _lib.snap_moment_get(_of._file, moment) if _of else \
-            _lib.snap_open_moment(os.fsencode(path), str(moment).encode())
+            _lib.snap_open_moment(_text(path), _text(str(moment)))
         self._tables: dict[tuple[str, str], dict[str, int]] = {}
         if not self._open:
             raise Error
@@ -361,7 +365,7 @@ class Snapshot:
     def task(self, id: int) -> Task:
         """Return a process or thread.  Raise KeyError if there is none."""
         handle = _lib.snap_task_find(self._file, id)
-        if not handle:
+        if not handle or _lib.snap_task_id(handle) != id:
             raise KeyError(id)
         return Task(self, handle)
 
@@ -380,6 +384,14 @@ def open(path: str | os.PathLike[str],
     of a series: a number, a time ("14:30:05"), or "first".  Raise Error.
     """
     return Snapshot(path, moment)
+
+
+def _text(name: str | os.PathLike[str]) -> bytes:
+    """Return a string of C.  Raise ValueError if name has a NUL."""
+    text = os.fsencode(name)
+    if b'\0' in text:
+        raise ValueError('embedded NUL')
+    return text
 
 
 def _each(function: Any, of: int) -> Iterator[int]:

@@ -136,12 +136,13 @@ snap_mapping_next(struct snap_task *t, const struct snap_mapping *prev)
 struct snap_mapping *
 snap_mapping_find(struct snap_task *t, uint64_t addr)
 {
-	struct snap_mapping *m = NULL;
+	struct snap_task *p = t->process;
+	size_t at;
 
-	while ((m = snap_mapping_next(t, m)) != NULL)
-		if (addr >= m->vma.start && addr < m->vma.end)
-			return m;
-	return NULL;
+	mappings_list(p);
+	at = BISECT_WHILE(i, p->nmapping, p->mapping[i].vma.end <= addr);
+	return at < p->nmapping && p->mapping[at].vma.start <= addr ?
+	    &p->mapping[at] : NULL;
 }
 
 uint64_t
@@ -246,12 +247,12 @@ snap_record_next(struct snap_task *t, const struct snap_record *prev)
 struct snap_record *
 snap_record_find(struct snap_task *t, const char *name)
 {
-	struct snap_record *r = NULL;
+	size_t at;
 
-	while ((r = snap_record_next(t, r)) != NULL)
-		if (strcmp(r->name, name) == 0)
-			return r;
-	return NULL;
+	records_list(t);
+	at = BISECT_WHILE(i, t->nrecord, strcmp(t->record[i].name, name) < 0);
+	return at < t->nrecord && strcmp(t->record[at].name, name) == 0 ?
+	    &t->record[at] : NULL;
 }
 
 const char *

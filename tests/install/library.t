@@ -53,7 +53,7 @@ is "$(LD_LIBRARY_PATH=$tmp/lib example "$tmp/shared")" "$want" \
     "the example runs with the shared library"
 is "$(python3 tests/snap6/snapasm.py tests/snap6/good/9front-amd64.s |
     LD_LIBRARY_PATH=$tmp/lib "$tmp/shared" 2>&1)" "1042 rio: pc \
-0x2020203234303175: address 2020203234303175 is not mapped" \
+0x2020203234303175: address 2020203234303175 is not in the snapshot" \
     "the example reads registers of Plan 9"
 is "$(readelf -d "$tmp/shared" | grep -c 'NEEDED.*libsnap\.so\.1')" 1 \
     "the example needs libsnap.so.1"

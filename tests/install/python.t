@@ -115,7 +115,7 @@ for n in 5, 8:
         p.read(end + 5 - n, n)
         assert False
     except snap.Error as e:
-        assert 'not mapped' in str(e)
+        assert 'not in the snapshot' in str(e)
 a = p.symbol('jobs', '/jobs')
 assert p.read(end - 8192, 8192)[-8:] == p.word(end - 8).to_bytes(8, 'little')
 assert len(p.build_ids[p.mappings[0].name]) == 40
@@ -128,12 +128,23 @@ for symbol in ('none such',), ('jobs', 'libc.so.6'):
 with snap.open(core) as c:
     assert c.processes[0].registers == r
     assert c.processes[0].string(p.word(p.word(a) + 8)) == 'index-1'
+for call in (lambda: p.read(p.mappings[0].start + (1 << 64), 1),
+             lambda: p.read(-4096, 1), lambda: s.task(p.id + (1 << 64)),
+             lambda: p.records['maps\0'], lambda: snap.open(path + '\0x')):
+    try:
+        call()
+        assert False
+    except (KeyError, ValueError):
+        pass
+names = iter(p.records)
+next(names)
 s.close()
-try:
-    p.name
-    assert False
-except ValueError:
-    pass
+for call in (lambda: p.name, lambda: next(names)):
+    try:
+        call()
+        assert False
+    except ValueError:
+        pass
 try:
     snap.open('/none')
 except snap.Error as e:
@@ -191,6 +202,26 @@ except snap.Error as e:
 print(list(p.records))' "$tmp/maps.snap" 2>&1)" \
     "maps: cannot parse \"2000-1000\"
 ['maps']" "a malformed list of mappings raises an exception"
+# the second page, with the end of a string, is left out
+python3 -c 'import ctypes, mmap, time
+n = mmap.PAGESIZE
+m = mmap.mmap(-1, 2 * n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+m[n - 6:n + 21] = b"/var/lib/database/file.conf"
+a = ctypes.addressof(ctypes.c_char.from_buffer(m))
+print(f"ready {a + n:#x} {a + n:x}-{a + 2 * n:x}", flush=True)
+time.sleep(1000)' >"$tmp/ready2" &
+until_true grep -q ready "$tmp/ready2"
+read -r _ at range <"$tmp/ready2"
+"$BUILD/snap" -x "$range" -o "$tmp/part.snap" $! 2>/dev/null
+is "$(python3 -c 'import sys, snap
+p, = snap.open(sys.argv[1]).processes
+at = int(sys.argv[2], 16)
+print(p.string(at - 6, 6))
+try:
+    print(p.string(at - 6))
+except snap.Error as e:
+    print("not in" in str(e) or e)' "$tmp/part.snap" "$at" 2>&1)" "/var/l
+True" "a string whose end is missing raises an exception"
 for python in python3 /usr/bin/python3 none; do
 	! "$python" -c 'import numpy' 2>/dev/null || break
 done
@@ -203,6 +234,6 @@ a = p.symbol("jobs")
 print(p.array(a, 1, "u8")[0] == p.word(a))
 p.array(p.mapping(p.registers["sp"]).end - 8, 2, "u8")' "$tmp/jobs.snap" 2>&1 |
     sed -n '1p;$s/.*address.*not/not/p')" "True
-not mapped" "NumPy arrays have the memory of the process"
+not in the snapshot" "NumPy arrays have the memory of the process"
 fi
-finish 11
+finish 12

@@ -122,7 +122,7 @@ check_read(struct rng *r, struct image *im)
 		assert_memory_equal(got, naive.byte + off, len);
 	assert_int_equal(got[len], 0xee);
 	if (!whole)
-		assert_contains(snap_errstr(), "is not mapped");
+		assert_contains(snap_errstr(), "is not in the snapshot");
 }
 
 static void
