@@ -63,6 +63,7 @@ figure_add(struct album *a, const struct space *sp)
 	memset(f, 0, sizeof *f);
 	f->pid = sp->pid;
 	strlcpy(f->name, sp->name, sizeof f->name);
+	text_sanitize(f->name);
 	return f;
 }
 
@@ -150,7 +151,7 @@ name_partner(struct snap *s, struct partner *p)
 		return;
 	}
 	if (space_snap(&sp, s, p->pid) == 0)
-		strlcpy(p->name, sp.name, sizeof p->name);
+		strlcpy(p->name, text_sanitize(sp.name), sizeof p->name);
 	space_free(&sp);
 }
 

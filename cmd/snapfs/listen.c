@@ -68,9 +68,13 @@ tcp_listen(const char *host, const char *port, const char **why)
 		return fd != -1 || errno == EADDRINUSE ? fd :
 		    tcp_listen("0.0.0.0", port, why);
 	}
-	rc = getaddrinfo(host, port, &want, &all);
+	/* getaddrinfo(3) takes the last 16 bits of a larger number */
+	rc = port[strspn(port, "0123456789")] == '\0' &&
+	    strtoul(port, NULL, 10) > UINT16_MAX ? EAI_SERVICE :
+	    getaddrinfo(host, port, &want, &all);
 	if (rc != 0) {
-		*why = rc == EAI_SYSTEM ? NULL : gai_strerror(rc);
+		*why = rc == EAI_SYSTEM ? NULL :
+		    rc == EAI_SERVICE ? "no such port" : gai_strerror(rc);
 		return -1;
 	}
 	for (fd = -1, a = all; fd == -1 && a != NULL; a = a->ai_next) {

@@ -139,8 +139,11 @@ state_name(struct taskstate *st, const struct proc *p,
 	size_t n;
 
 	if (linuxrec_find(r, "comm", &comm)) {
-		for (n = 0; n < comm.len && n < COMM && comm.data[n] != '\n' &&
-		    comm.data[n] != '\0'; n++)
+		/* the name itself may have newlines */
+		if (comm.len > 0 && comm.data[comm.len - 1] == '\n')
+			comm.len--;
+		for (n = 0; n < comm.len && n < COMM && comm.data[n] != '\0';
+		    n++)
 			st->name[n] = (char)comm.data[n];
 		return;
 	}

@@ -60,7 +60,8 @@ space_smaps(struct space *sp, const void *text, size_t len)
 
 /*
  * Set the name and the numbers of sp from text, which is len bytes of
- * /proc/PID/status. Missing numbers become 0.
+ * /proc/PID/status. Missing numbers become 0. In the name, the kernel escapes
+ * newlines and backslashes (proc_task_name in fs/proc/array.c).
  */
 void
 space_status(struct space *sp, const void *text, size_t len)
@@ -70,10 +71,13 @@ space_status(struct space *sp, const void *text, size_t len)
 
 	if (scan_begins(&t, "Name:\t")) {	/* the first line */
 		for (; n + 1 < sizeof sp->name && t.s < t.end &&
-		    *t.s != '\n'; n++)
-			sp->name[n] = *t.s++;
+		    *t.s != '\n'; n++, t.s++) {
+			sp->name[n] = *t.s;
+			if (*t.s == '\\' && t.end - t.s > 1 &&
+			    (t.s[1] == 'n' || t.s[1] == '\\'))
+				sp->name[n] = *++t.s == 'n' ? '\n' : '\\';
+		}
 		sp->name[n] = '\0';
-		text_sanitize(sp->name);
 	}
 	if (status_list(text, len, "Threads", 10, &sp->threads, 1) == 0)
 		sp->threads = 1;

@@ -93,6 +93,9 @@ try "the existing file is kept" test -f "$tmp/file"
 snapfs -s 5640 "$tmp/snap"
 is "$rc $err" "1 snapfs: 5640: not a path, HOST:PORT or tcp!HOST!PORT" \
     "an invalid address is an error"
+snapfs -s localhost:65536 "$tmp/snap"
+is "$rc $err" "1 snapfs: localhost:65536: no such port" \
+    "a port that is too large is an error"
 snapfs -s "$tmp/9p" -m "$tmp" "$tmp/snap"
 is "$rc $(ls "$tmp/9p" 2>/dev/null)" "2 " "-s with -m is an error"
-finish 21
+finish 22

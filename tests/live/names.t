@@ -73,4 +73,20 @@ else
 	skip "snapfs" "must be root" 2
 fi
 unnoticed "$pid" "not noticed"
-finish 24
+# a backslash and a newline, which /proc/PID/status escapes
+python3 -c 'import ctypes, time
+ctypes.CDLL(None).prctl(15, b"a\\b\nc", 0, 0, 0)
+print("ready", flush=True)
+time.sleep(1000)' >"$tmp/renamed" &
+pid=$!
+until_true grep -q ready "$tmp/renamed"
+snap -o "$tmp/snap" "$pid"
+name() {
+	grep -m 1 "\"pid\":$pid,.*\"name\":" | sed 's/.*"name":\("[^"]*"\).*/\1/'
+}
+is "$("$BUILD/pagestat" -j "$pid" | name)
+$("$BUILD/snapdiff" -ja "$tmp/snap" "$tmp/snap" | name)" \
+    '"a\\b\u000ac"
+"a\\b\u000ac"' "names in JSON are the names of the processes"
+says "pagestat: a newline in a name" 'a\\b?c' "$BUILD/pagestat" "$pid"
+finish 26

@@ -160,7 +160,7 @@ END
 	    sed -nE 's/^  #[0-9]+ +(vforks|wait) .*, Python$/\1/p
 	    s/.*(no registers|no local variables)/\1/p')" \
 	    "vforks
-no registers: it was disk sleep
+no registers (disk sleep)
 wait" "$v: the first thread has no registers"
 	ended
 done

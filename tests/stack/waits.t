@@ -89,14 +89,16 @@ asleep_in() {
 }
 is "$(asleep_in "0 0x3 0x7ffc0000 0x40 0x0 0x0 0x0 0x7ffc00001000 0x401000")" \
     "  in read of 3 (/srv/file)
-  no registers: it was disk sleep" "no registers: the call is in the record"
+  no registers (disk sleep)" "no registers: the call is in the record"
 # AT_PHENT of a 32-bit program
 is "$(asleep_in "3 0x3 0x0 0x0 0x0 0x0 0x0 0xff001000 0x8049000" \
     '"auxv\n"
     data "\x04\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0"')" \
     "  in read of 3 (/srv/file)
-  no registers: it was disk sleep" "no registers: the call of a 32-bit program"
-is "$(asleep_in running)" "  no registers: it was disk sleep" \
+  no registers (disk sleep)" "no registers: the call of a 32-bit program"
+is "$(asleep_in "0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0")" \
+    "  no registers (disk sleep)" "no registers: a kernel thread"
+is "$(asleep_in running)" "  no registers (disk sleep)" \
     "no registers: a record without a call"
 target "$targets/vforker"
 "$BUILD/snap" -o "$tmp/v.snap" "$pid" 2>"$tmp/err"
@@ -105,4 +107,4 @@ $("$BUILD/snapstack" -j "$pid" 2>"$tmp/err" | jq -r .waits)" \
     "disk sleep vfork
 vfork" "a parent in vfork(2), and the same live"
 let_go "$pid" "it runs on"
-finish 12
+finish 13

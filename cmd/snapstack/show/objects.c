@@ -98,7 +98,7 @@ objects_process(struct unwinder *u, const char *path)
 		}
 		if (st->npython > 0 && !st->merged)
 			put_python(st->python, st->npython);
-		json_text("why", st->why);
+		json_text("why", st->regs.n == 0 ? "no registers" : st->why);
 		json_open("frames", '[');
 		for (k = 0; k < st->n; k++)
 			locations_each(u, &st->frame[k], put_location,

@@ -252,8 +252,8 @@ put_stack(struct unwinder *u, size_t first, bool all)
 		put_python(&p, st->python, st->npython);
 	}
 	if (st->regs.n == 0)
-		printf("  no registers%s%s\n", *st->state != '\0' ?
-		    ": it was " : "", st->state);
+		printf(*st->state == '\0' ? "  no registers\n" :
+		    "  no registers (%s)\n", st->state);
 	else if (!st->whole) {
 		printf("  the caller is not known: ");
 		text_put(st->why == NULL ? "" : st->why);

@@ -14,7 +14,8 @@
  * the kernel function in which the thread slept (proc_pid_wchan(5)). Both were
  * recorded before the thread was stopped. Return false if the record has no
  * call, or if the thread has moved since then. A thread without registers did
- * not stop, and its record is all that is known.
+ * not stop, and its record is all that is known; that of a kernel thread is
+ * zeros.
  */
 static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
@@ -29,8 +30,8 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 	    sscanf(line, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
 	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
-	    &pc) == 9 && (st->regs.n == 0 || (sp == st->regs.sp &&
-	    pc == st->regs.pc));
+	    &pc) == 9 && (st->regs.n == 0 ? pc != 0 : sp == st->regs.sp &&
+	    pc == st->regs.pc);
 	if (recorded && !linuxrec_line(rec, "wchan", wchan, size))
 		wchan[0] = '\0';
 	return recorded;
