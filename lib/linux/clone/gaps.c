@@ -23,6 +23,7 @@
 #include "cloning.h"
 #include "io/io.h"
 #include "linux/file/file.h"
+#include "linux/inject/inject.h"
 #include "linux/pages/pages.h"
 #include "sameframes.h"
 #include "state/state.h"
@@ -271,6 +272,19 @@ keep_ring(struct keeping *k, const struct vma *v)
 }
 
 /*
+ * Unmap v, a private mapping of huge pages, in the clone. As long as the clone
+ * has the pages, a write by the process needs new ones. If none are free, only
+ * the process that made the mapping takes those of its clone; a child of it is
+ * killed by SIGBUS (hugetlb_wp in mm/hugetlb.c).
+ */
+static int
+keep_huge(const struct keeping *k, const struct vma *v)
+{
+	return k->of.alike != NULL || !is_cloned(k, v) ? 0 :
+	    inject_munmap(k->proc->calls, v->start, v->end - v->start);
+}
+
+/*
  * Copy the pages of mapping v that the clone lacks, or add gaps for them. The
  * first of these rules that fits v applies:
  *
@@ -311,6 +325,8 @@ keep_mapping(struct keeping *k, const struct vma *v)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
 		    keep_whole(k, v) : 0;
 	/* anonymous memory that has a file is huge pages */
+	if (!anon && how == TAKE_MEMORY && keep_huge(k, v) == -1)
+		return -1;
 	if (!is_cloned(k, v) || (!anon && how == TAKE_MEMORY))
 		return keep_whole(k, v);
 	if (k->of.alike != NULL)

@@ -231,6 +231,22 @@ inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
 }
 
 /*
+ * Unmap len bytes of memory at start in clone c. Return 0, or -1 with errstr
+ * set.
+ */
+int
+inject_munmap(struct inject *c, uint64_t start, uint64_t len)
+{
+	const uint64_t arg[6] = { start, len };
+	int64_t result;
+
+	c->until = now_ms() + ALL_MS;
+	if (inject_make(c, &result, SYS_munmap, arg) == -1)
+		return -1;
+	return result == 0 ? 0 : errstr_set("its clone cannot unmap memory");
+}
+
+/*
  * Prepare clone c to make calls: save the memory that the calls will use.
  * Return 0, or -1 with errstr set.
  */

@@ -45,6 +45,7 @@ int		 inject_willclone(pid_t tid);
 struct inject	*inject_entrust(const struct inject *inj, pid_t clone);
 int		 inject_allow(struct inject *c, uint64_t start, uint64_t len,
 		    bool exec);
+int		 inject_munmap(struct inject *c, uint64_t start, uint64_t len);
 int		 inject_resume(struct inject *c);
 int		 inject_relinquish(struct inject *inj, int rc);
 void		 inject_ending(struct inject *inj);
