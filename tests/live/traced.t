@@ -28,7 +28,7 @@ else
 	skip strace "not here" 4
 fi
 # One thread is traced: it runs on and uses the memory of the process, so that
-# nothing is written there.  The other threads are stopped.
+# nothing is written there.  The other threads stay stopped.
 target "$targets/threads"
 if strace -V >/dev/null 2>&1; then
 	tid=$(cd "/proc/$pid/task" && printf '%s\n' * | sed -n 10p)
@@ -37,8 +37,10 @@ if strace -V >/dev/null 2>&1; then
 	until_true grep -q "^TracerPid:[[:space:]]*$tracer" \
 	    "/proc/$pid/task/$tid/status"
 	snap -o "$tmp/snap" "$pid"
-	is "$rc $err" "1 ${warning/process N is/thread N of process N is}" \
-	    "one thread: a warning"
+	is "$rc $err" "1 ${warning/process N is/thread N of process N is}
+snap: process N cannot be cloned: another process traces its thread N: all \
+processes stay stopped until everything is written" \
+	    "one thread: warnings"
 	python3 - "$tmp/snap" "$pid" >"$tmp/told" <<END
 import sys
 sys.path.insert(0, "$tests/live")

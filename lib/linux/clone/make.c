@@ -12,6 +12,7 @@
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
 enum { MOST = 32 }; /* maximum number of processes cloned at a time */
@@ -29,13 +30,14 @@ struct making {
 
 /*
  * Return 1 if process p can be cloned, or 0 if we have not stopped it. Return
- * -1 with errstr set if a thread of p does not stop, or if the first thread has
- * exited.
+ * -1 with errstr set if a thread of p does not stop or is traced by another
+ * process, or if the first thread has exited.
  */
 static int
 clone_ready(struct lproc *p)
 {
 	struct lthread *t;
+	pid_t foreign = 0;
 	bool ours;
 
 	ours = false;
@@ -43,10 +45,13 @@ clone_ready(struct lproc *p)
 		if (t->hold == HOLD_BUSY)
 			return errstr_set("thread %d does not stop", t->tid);
 		if (t->hold == HOLD_FOREIGN)
-			return 0;	/* the user has been warned */
+			foreign = t->tid;
 		if (t->hold == HOLD_STOPPED)
 			ours = true;
 	}
+	if (foreign != 0)	/* the user has been warned */
+		return !ours ? 0 : errstr_set("another process traces its "
+		    "thread %d", foreign);
 	t = TAILQ_FIRST(&p->threads);
 	if (ours && t->hold != HOLD_STOPPED)
 		return errstr_set("its first thread has exited");
@@ -94,12 +99,28 @@ memory_unwatched(const struct lproc *p)
 }
 
 /*
+ * Return true if the kernel may be reading a file directly into the memory of
+ * process p (io_submit(2) or io_uring(7), with O_DIRECT). vma has the mappings
+ * of p.
+ */
+static bool
+reads_directly(const struct lproc *p, const struct vmas *vma)
+{
+	const struct task *t = &p->task;
+
+	return SEEK(t->open, t->nopen, x->flags & O_DIRECT) != NULL &&
+	    (SEEK(vma->v, vma->n, vma_isring(x)) != NULL || SEEK(t->open,
+	    t->nopen, strcmp(x->path, "anon_inode:[io_uring]") == 0) != NULL);
+}
+
+/*
  * Check that cloning process p does no harm. vma has the mappings of p. If
  * memory of p is under userfaultfd(2), the monitor of that memory may have to
  * agree to the fork. Then p would wait for the monitor, forever if the monitor
  * is also stopped. If children of p go to a new PID namespace, the clone would
- * become init there. Return 0 if there is no such danger, or -1 with errstr
- * set.
+ * become init there. Before Linux 6.5, data that the kernel reads directly into
+ * a page may arrive in the page of the clone, and p never gets it (NOTES of
+ * open(2)). Return 0 if there is no such danger, or -1 with errstr set.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -115,6 +136,9 @@ clone_harmless(const struct live *l, const struct lproc *p,
 		return errstr_set("its children are in another PID namespace");
 	if (SEEK(vma->v, vma->n, x->flags & VMA_UFFD) != NULL)
 		return errstr_set("its memory is managed by userfaultfd(2)");
+	if (!live_framesfixed() && reads_directly(p, vma))
+		return errstr_set("it reads files with O_DIRECT, in the "
+		    "background");
 	return l->monitor ? memory_unwatched(p) : 0;
 }
 
