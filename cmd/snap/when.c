@@ -312,6 +312,8 @@ when_wait(const struct sources *s)
 			rc = watch_look(&w, &left);
 			next = now_ms() + SAMPLE_MS;
 		}
+		/* threads of the moment before may stop only now */
+		(void)late_release();
 		if (rc == 0 && left && (rc = events_await()) == 0 &&
 		    SEEK(conditions, nconditions, x->log == NULL ||
 		    !log_isover(x->log)) == NULL)

@@ -4,6 +4,7 @@
  * after they were resumed.
  */
 #include "snapstack.h"
+#include "worker.h"
 
 /*
  * Pack the n files at rec as the record of p. p is a process, a thread, or a
@@ -40,6 +41,45 @@ gather_all(struct living *l, const struct asked *asked)
 	return 0;
 }
 
+struct taker {			/* arguments and result of living_work */
+	struct living	*l;	/* borrowed, like "src" and "asked" */
+	const struct sources *src;
+	const struct asked *asked;
+	int		 rc;
+	char		 why[1024]; /* errstr if rc is -1 */
+};
+
+/*
+ * Gather what the arguments of t ask for. A thread that did not stop in time is
+ * released when this thread ends, and so is never held up by a reader of the
+ * output.
+ */
+static void *
+living_work(void *arg)
+{
+	struct taker *t = arg;
+	struct living *l = t->l;
+	struct proc *p;
+	size_t i;
+	int rc;
+
+	if ((rc = sources_add(t->src, l->live)) == 0)
+		rc = live_stop(l->live);
+	if (rc == 0)
+		rc = live_take(l->live, l->snap, take, NULL);
+	while (rc == 0 && (rc = live_next(l->live, &p)) == 1)
+		rc = 0;
+	if (rc == 0)
+		rc = gather_all(l, t->asked);
+	if ((t->rc = rc) == -1)
+		strlcpy(t->why, snap_errstr(), sizeof t->why);
+	live_thaw(l->live);
+	for (i = 0; i < l->n; i++)
+		(void)live_perfmap(l->live, (pid_t)l->ps[i].t.proc->pid,
+		    &l->ps[i].t.perfmap);
+	return NULL;
+}
+
 /*
  * Gather in l the data about the live processes in src that the options in
  * asked require. Stop the processes while their data is read. Return 0, even if
@@ -51,9 +91,8 @@ living_take(struct living *l, const struct sources *src,
 {
 	struct liveopts o = { .out = -1, .no_inject = true,
 	    .timeout = (unsigned int)asked->timeout, .warn = program_lose };
-	struct proc *p;
-	size_t i;
-	int rc;
+	struct taker t = { .l = l, .src = src, .asked = asked };
+	pthread_t thread;
 
 	if (!sources_now(src))
 		return 0;
@@ -61,17 +100,9 @@ living_take(struct living *l, const struct sources *src,
 	    (l->snap->header = live_header(plan9_cputype())) == NULL ||
 	    (l->live = live_new(&o)) == NULL)
 		return -1;
-	if ((rc = sources_add(src, l->live)) == 0)
-		rc = live_stop(l->live);
-	if (rc == 0)
-		rc = live_take(l->live, l->snap, take, NULL);
-	while (rc == 0 && (rc = live_next(l->live, &p)) == 1)
-		rc = 0;
-	if (rc == 0)
-		rc = gather_all(l, asked);
-	live_thaw(l->live);
-	for (i = 0; i < l->n; i++)
-		(void)live_perfmap(l->live, (pid_t)l->ps[i].t.proc->pid,
-		    &l->ps[i].t.perfmap);
-	return rc;
+	if (worker_start(&thread, living_work, &t) == 0)
+		pthread_join(thread, NULL);
+	else
+		(void)living_work(&t);
+	return t.rc == 0 ? 0 : errstr_set("%s", t.why);
 }

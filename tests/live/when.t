@@ -116,6 +116,18 @@ else
 	skip 'pressure' 'no cgroup of version 2 can be made'
 fi
 
+# A thread that did not stop at a moment is released when it wakes, although the
+# next condition is not true.
+target "$targets/vforker"
+: >"$tmp/log"
+wait_for -i 0.001 -N 2 --when signal --when "log=$tmp/log:x" "$pid"
+until_true reads "$tmp/log"
+kill -USR1 $waiting
+until_true moments 1
+unnoticed "$pid" 'a thread that does not stop: not noticed'
+kill $waiting
+wait $waiting
+
 # SIGUSR1, each time it arrives.  The target does not notice.
 target "$targets/anon"
 : >"$tmp/log"
@@ -248,4 +260,4 @@ is "$(<"$tmp/out")" "2 snap: --when cpu 80%: $limits
 2 snap: --when log=TMP/log:a(: \"a(\": Unmatched ( or \\(
 2 snap: --when log=TMP/none:x: TMP/none: No such file or directory
 2 snap: --when signal:3: $limits" 'malformed conditions'
-finish 33
+finish 34

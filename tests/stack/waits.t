@@ -107,4 +107,21 @@ $("$BUILD/snapstack" -j "$pid" 2>"$tmp/err" | jq -r .waits)" \
     "disk sleep vfork
 vfork" "a parent in vfork(2), and the same live"
 let_go "$pid" "it runs on"
-finish 13
+# the pipe is full, so snapstack waits for its reader
+{
+	head -c 65536 /dev/zero
+	echo "$BASHPID" >"$tmp/stacks"
+	exec "$BUILD/snapstack" "$pid" 2>/dev/null
+} | {
+	for i in {1..300}; do
+		[ -e "$tmp/read" ] || sleep 0.1
+	done
+	cat >/dev/null
+} &
+in_pipe() {
+	grep -q pipe_ "/proc/$(cat "$tmp/stacks")/wchan"
+}
+until_true in_pipe 2>/dev/null
+unnoticed "$pid" "it runs on while snapstack waits for its reader"
+touch "$tmp/read"
+finish 14
