@@ -368,8 +368,11 @@ main(int argc, char *argv[])
 	signal_block();
 	j = job_parse(argc, argv);
 	j->live.progress = &progress;
-	if (j->at != 0)
+	if (j->at != 0) {
+		same_check(&j->sources.live);
 		at_wait(j->at);
+		same_check(&j->sources.live);
+	}
 	program_signals();
 	if (when_given() && j->every == 0)
 		out = await(j);

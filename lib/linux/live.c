@@ -32,7 +32,7 @@ live_new(const struct liveopts *o)
 {
 	struct live *l;
 
-	if ((l = mem_new(1, sizeof *l)) == NULL)
+	if (proc_checkns() == -1 || (l = mem_new(1, sizeof *l)) == NULL)
 		return NULL;
 	l->opts = *o;
 	if (l->opts.no_inject)	/* without injected calls no process can be

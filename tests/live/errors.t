@@ -163,4 +163,40 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 96
+if is_root && unshare -pf true 2>/dev/null; then
+	is "$(unshare -pf bash -c 'sleep 1000 & "$0" "$@" $! 2>&1; echo $?
+	    kill $!' "$BUILD/snap" -o "$tmp/other")" \
+	    "snap: /proc shows another PID namespace; mount one for this namespace
+1" "the /proc of another PID namespace is an error"
+else
+	skip "the /proc of another PID namespace" "not root"
+fi
+
+# An asynchronous read with O_DIRECT goes astray if the process is cloned, before
+# Linux 6.5.
+on_disk
+: >"$disk/file"
+python3 -c 'import ctypes, os, sys, time
+try:
+    os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+    ring = ctypes.c_ulong()
+    number = 206 if os.uname().machine == "x86_64" else 0
+    if ctypes.CDLL(None).syscall(number, 8, ctypes.byref(ring)):
+        raise OSError
+    print("ready", flush=True)
+except OSError:
+    print("none", flush=True)
+time.sleep(1000)' "$disk/file" >"$tmp/direct" &
+pid=$!
+until_true grep -q . "$tmp/direct"
+snap -o "$tmp/other" "$pid"
+if ! grep -q ready "$tmp/direct"; then
+	skip "asynchronous reads with O_DIRECT" "there are none"
+elif printf '6.5\n%s\n' "$(uname -r)" | sort -C -V; then
+	is "$rc $err" "0 " "asynchronous reads with O_DIRECT: cloned"
+else
+	is "$rc $err" "0 snap: process N cannot be cloned: it reads files with \
+O_DIRECT, in the background: all processes stay stopped until everything is \
+written" "asynchronous reads with O_DIRECT: not cloned"
+fi
+finish 98

@@ -11,6 +11,7 @@
 
 /* procfs.c: links, lists, stat and status below /proc */
 char		*proc_link(pid_t, pid_t, const char *);
+int		 proc_checkns(void);
 bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
 int		 proc_readstat(pid_t pid, pid_t tid, struct procstat *st);

@@ -116,6 +116,24 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 }
 
 /*
+ * Check that /proc shows our own PID namespace. If it does not, an ID is of one
+ * process in /proc, and of another one for ptrace(2). Return 0, also if there
+ * is no /proc, or -1 with errstr set.
+ */
+int
+proc_checkns(void)
+{
+	char self[24];
+	ssize_t n;
+
+	if ((n = readlink("/proc/self", self, sizeof self - 1)) == -1)
+		return 0;
+	self[n] = '\0';
+	return strtol(self, NULL, 10) == getpid() ? 0 : errstr_set("/proc "
+	    "shows another PID namespace; mount one for this namespace");
+}
+
+/*
  * Parse the stat file of process pid (if tid is 0) or of its thread tid into
  * *st. Return the number of the last field, as stat_parse() does. Return -1
  * with errno set on failure; errno is ESRCH if the process is gone.
