@@ -9,24 +9,36 @@
 #include <unistd.h>
 
 /*
- * Find the embedded file of s that mapping v maps. Return its index in s->proc,
- * or -1 if s does not contain that file or if memory runs out.
+ * Return true if entry number i of the index of s exists, and its numbers are
+ * those of file key.
+ */
+static bool
+index_has(const struct snap *s, size_t i, const struct embedded *key)
+{
+	return i < s->nfile &&
+	    embedded_cmp(s->proc[s->file[i]]->embedded, key) == 0;
+}
+
+/*
+ * Find the embedded file of s that mapping v maps: the last one with its device
+ * and inode, but preferably one with its path. Files with several links, or
+ * that were renamed, may have another path. Return its index in s->proc, or -1
+ * if s does not contain that file or if memory runs out.
  */
 ssize_t
 embedded_index(struct snap *s, const struct vma *v)
 {
 	struct embedded key = { v->dev, v->ino, v->name };
-	const struct embedded *c;
 	size_t n;
 
 	if (snap_index(s) == -1)
 		return -1;
+	/* n is one past the last entry with this path, or with a lesser one */
 	n = BISECT_WHILE(i, s->nfile,
-	    embedded_cmp(s->proc[s->file[i]]->embedded, &key) <= 0);
-	if (n == 0)		/* n is one past the last equal entry */
-		return -1;
-	c = s->proc[s->file[n - 1]]->embedded;
-	return embedded_cmp(c, &key) == 0 ? (ssize_t)s->file[n - 1] : -1;
+	    embedded_order(s->proc[s->file[i]]->embedded, &key) <= 0);
+	if (n > 0 && index_has(s, n - 1, &key))
+		n--;
+	return index_has(s, n, &key) ? (ssize_t)s->file[n] : -1;
 }
 
 /*

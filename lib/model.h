@@ -267,6 +267,8 @@ int		 proc_setfile(struct proc *p, const char *name, uint8_t *data,
 void		 proc_dropfile(struct proc *p, const char *name);
 int		 embedded_cmp(const struct embedded *a,
 		    const struct embedded *b);
+int		 embedded_order(const struct embedded *a,
+		    const struct embedded *b);
 void		 embedded_free(struct embedded *c);
 
 /* redact.c */

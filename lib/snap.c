@@ -38,6 +38,18 @@ embedded_cmp(const struct embedded *a, const struct embedded *b)
 }
 
 /*
+ * Compare embedded files a and b like embedded_cmp(), and then by path: files
+ * of btrfs subvolumes or overlays may have equal numbers (carry_has).
+ */
+int
+embedded_order(const struct embedded *a, const struct embedded *b)
+{
+	const int c = embedded_cmp(a, b);
+
+	return c != 0 ? c : strcmp(a->path, b->path);
+}
+
+/*
  * Free embedded file c, which may be NULL.
  */
 void

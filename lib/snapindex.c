@@ -1,6 +1,6 @@
 /*
  * The index of a snapshot: its threads by process, and its embedded files by
- * device and inode.
+ * device, inode and path.
  */
 #include "bisect.h"
 #include "model.h"
@@ -24,7 +24,7 @@ file_cmp(const void *a, const void *b, void *arg)
 	const size_t *x = a, *y = b;
 	int c;
 
-	c = embedded_cmp(s->proc[*x]->embedded, s->proc[*y]->embedded);
+	c = embedded_order(s->proc[*x]->embedded, s->proc[*y]->embedded);
 	return c != 0 ? c : ORDER(*x, *y);
 }
 

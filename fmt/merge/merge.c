@@ -71,19 +71,16 @@ merge_embedded(struct merge *m, size_t i)
 	struct proc *p = m->b->proc[i], *q;
 	struct embedded *c = p->embedded;
 	struct vma v = { .dev = c->dev, .ino = c->ino, .name = c->path };
+	struct newdev d = { *c, c->dev };
 
-	if ((q = embedded_find(m->a, &v)) == NULL)
-		return 0;
-	if (p->mem == NULL && q->mem == NULL && text_same(p->text, q->text)) {
-		m->keep[i] = false;
-		return 0;
+	if ((q = embedded_find(m->a, &v)) != NULL) {
+		m->keep[i] = p->mem != NULL || q->mem != NULL ||
+		    !text_same(p->text, q->text);
+		if (m->keep[i])
+			d.to = makedev(DEV_MAJOR, m->minor_no++);
 	}
-	if (POOL_ADD(&m->pool, m->dev, m->ndev, (struct newdev){ *c,
-	    makedev(DEV_MAJOR, m->minor_no) }) == -1)
-		return -1;
-	m->minor_no++;
-	c->dev = m->dev[m->ndev - 1].to;
-	return 0;
+	c->dev = d.to;
+	return POOL_ADD(&m->pool, m->dev, m->ndev, d);
 }
 
 /*
@@ -174,8 +171,8 @@ merge_proc(struct merge *m, struct proc *p)
 	return rc == -1 ? errstr_wrap("process %" PRIu64, p->pid) : 0;
 }
 
-CMP_BY(newdev_cmp, struct newdev, embedded_cmp(&x->file, &y->file) != 0 ?
-    embedded_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
+CMP_BY(newdev_cmp, struct newdev, embedded_order(&x->file, &y->file) != 0 ?
+    embedded_order(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
  * Move all processes of snapshot b into snapshot a. b is empty afterwards.
@@ -186,6 +183,7 @@ int
 snap_merge(struct snap *a, struct snap *b)
 {
 	struct merge m = { .a = a, .b = b };
+	unsigned int first;
 	size_t i;
 	int rc;
 
@@ -196,11 +194,14 @@ snap_merge(struct snap *a, struct snap *b)
 		strlcpy(m.header.cputype, "unknown", sizeof m.header.cputype);
 	merge_free(&m);
 	merge_minor(&m);
+	first = m.minor_no;
 	for (i = 0; i < b->nproc && rc == 0; i++) {
 		m.keep[i] = true;
 		if (b->proc[i]->embedded != NULL)
 			rc = merge_embedded(&m, i);
 	}
+	if (m.minor_no == first)
+		m.ndev = 0;	/* no file gets a new number */
 	SORT(m.dev, m.ndev, newdev_cmp);
 	for (i = 0; i < b->nproc && rc == 0; i++)
 		if (m.keep[i])

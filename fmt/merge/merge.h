@@ -14,10 +14,10 @@ struct newpid {
 	uint64_t	 pid;
 };
 
-struct newdev {			/* a file that gets a new device number */
+struct newdev {			/* device number of an embedded file of "b" */
 	struct embedded	 file;	/* the file with its old device number; the path
 				   is borrowed */
-	uint64_t	 to;
+	uint64_t	 to;	/* its new device number, or the old one */
 };
 
 struct merge {

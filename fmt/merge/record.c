@@ -103,17 +103,22 @@ line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
 }
 
 /*
- * Return the first entry of m->dev for *file, or NULL if *file gets no new
- * device number.
+ * Return the first entry of m->dev for *file, preferably one with its path, or
+ * NULL if *file gets no new device number.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct embedded *file)
 {
 	size_t k;
 
-	k = BISECT_WHILE(i, m->ndev, embedded_cmp(&m->dev[i].file, file) < 0);
-	return k < m->ndev && embedded_cmp(&m->dev[k].file, file) == 0 ?
-	    &m->dev[k] : NULL;
+	k = BISECT_WHILE(i, m->ndev, embedded_order(&m->dev[i].file,
+	    file) < 0);
+	if (k > 0 && (k == m->ndev ||
+	    embedded_order(&m->dev[k].file, file) != 0) &&
+	    embedded_cmp(&m->dev[k - 1].file, file) == 0)
+		k--;		/* it has another path */
+	return k < m->ndev && embedded_cmp(&m->dev[k].file, file) == 0 &&
+	    m->dev[k].to != file->dev ? &m->dev[k] : NULL;
 }
 
 static void

@@ -34,6 +34,12 @@ if ! is_root; then
 	finish 1
 fi
 
+# print_file FILE: print its length and checksum, like got
+print_file() {
+	python3 -c 'import sys, zlib; d = open(sys.argv[1], "rb").read()
+print("%d %08x" % (len(d), zlib.crc32(d)))' "$1"
+}
+
 target "$targets/threads"
 one=$pid
 cp "$(ldd "$BUILD/snap" | awk '/libbsd/ { print $3 }')" "$tmp/lib.so"
@@ -68,4 +74,37 @@ until grep -q ready "$tmp/ready"; do sleep 0.05; done
 snap -o "$tmp/snap" "$one" "$two"
 is "$(got "$tmp/snap")" "$(python3 "$tmp/want.py" "$one" "$two")" \
     "an executable that another process maps is embedded"
-finish 6
+
+# Files of two layers of an overlay: /proc/PID/maps shows the same numbers.
+cat >"$tmp/layers" <<EOF
+set -e
+cd "$tmp"
+mkdir l1 l2 both
+mount -t tmpfs none l1
+mount -t tmpfs none l2
+cp "$targets/odd" l1/one
+cp "$targets/anon" l2/two
+mount -t overlay -o xino=off,lowerdir=l1:l2 none both
+[ "\${1-}" != try ] || exit 0
+python3 map.py both/one >ready1 &
+python3 map.py both/two >ready2 &
+until grep -q ready ready1 && grep -q ready ready2; do sleep 0.05; done
+echo ready
+wait
+EOF
+if unshare -m sh "$tmp/layers" try >"$tmp/err" 2>&1 && rmdir "$tmp/l1" \
+    "$tmp/l2" "$tmp/both"; then
+	target unshare -m sh "$tmp/layers"
+	read -ra both <"/proc/$pid/task/$pid/children"
+	is "$(cat "/proc/${both[0]}/maps" "/proc/${both[1]}/maps" |
+	    awk '/both/ { print $4, $5 }' | sort -u | wc -l)" 1 \
+	    "an overlay: two files have equal numbers in maps"
+	snap -o "$tmp/snap" "${both[@]}"
+	is "$(got "$tmp/snap" | grep -cxF -e "$(print_file "$targets/odd")" \
+	    -e "$(print_file "$targets/anon")")" 2 \
+	    "an overlay: both files are embedded"
+	kill "${both[@]}"
+else
+	skip "an overlay" "$(cat "$tmp/err")" 2
+fi
+finish 8

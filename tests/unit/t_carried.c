@@ -84,12 +84,45 @@ test_empty(void **state)
 	snap_free(s);
 }
 
+/*
+ * Among files with the same device and inode, the one with the path of the
+ * mapping is found. A file is also found by another path.
+ */
+static void
+test_paths(void **state)
+{
+	static char a[] = "/a", b[] = "/b", c[] = "/c", z[] = "/z";
+	struct vma v = { .dev = 1, .ino = 7, .name = c };
+	struct snap *s = snap_new();
+	struct proc *p, *q;
+
+	(void)state;
+	p = embedded_add(s, &v, source_nothing(s), 1);
+	v.name = a;
+	assert_ptr_equal(embedded_find(s, &v), p);
+	v.name = z;
+	assert_ptr_equal(embedded_find(s, &v), p);
+	v.name = b;
+	q = embedded_add(s, &v, source_nothing(s), 1);
+	assert_ptr_equal(embedded_find(s, &v), q);
+	v.name = c;
+	assert_ptr_equal(embedded_find(s, &v), p);
+	v.name = z;
+	assert_non_null(embedded_find(s, &v));
+	v.ino = 8;
+	assert_null(embedded_find(s, &v));
+	v.ino = 6;
+	assert_null(embedded_find(s, &v));
+	snap_free(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_empty)
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_paths)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -369,10 +369,11 @@ test_odd(void **state)
 }
 
 static struct proc *
-carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
+carry_as(struct snap *s, struct memsource *m, uint64_t ino, size_t kb,
+    const char *name)
 {
 	struct vma v = { .dev = makedev(8, 1), .ino = ino,
-	    .name = (char *)(uintptr_t)"/lib/x.so" };
+	    .name = (char *)(uintptr_t)name };
 	struct proc *p;
 
 	p = embedded_add(s, &v, &m->src, 4 * KB);
@@ -384,6 +385,50 @@ carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
 	}
 	assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
 	return p;
+}
+
+static struct proc *
+carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
+{
+	return carry_as(s, m, ino, kb, "/lib/x.so");
+}
+
+/*
+ * Files with the same device and inode but other paths are told apart: only the
+ * one that differs between the snapshots gets another device.
+ */
+static void
+test_samenumbers(void **state)
+{
+	static const char maps[] =
+	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/a.so\n"
+	    "00500000-00501000 r-xp 00001000 08:01 5       /lib/b.so\n"
+	    "00600000-00601000 r-xp 00001000 08:01 5       /lib/c.so\n";
+	struct memsource *m;
+	struct snap *s[2];
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "samenumbers", 1);
+	for (i = 0; i < 2; i++) {
+		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+		m = memsource_new(s[i], 16, KB);
+		rng_bytes(&r, m->data, 16 * KB);
+		proc_begin(s[i], 7, "maps", maps, NULL);
+		memset(m->data, 1, 4 * KB);
+		carry_as(s[i], m, 5, 0, "/lib/a.so");
+		carry_as(s[i], m, 5, 8, "/lib/b.so");
+		memset(m->data + 12 * KB, 2, 4 * KB);
+		carry_as(s[i], m, 5, 12, "/lib/c.so");
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	snap_free(s[1]);
+	assert_record(s[0], 8, "maps",
+	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/a.so\n"
+	    "00500000-00501000 r-xp 00001000 fff:00 5       /lib/b.so\n"
+	    "00600000-00601000 r-xp 00001000 08:01 5       /lib/c.so\n");
+	snap_free(s[0]);
 }
 
 /*
@@ -704,6 +749,7 @@ main(void)
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_samenumbers),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_sysv),

@@ -24,18 +24,22 @@ struct carries {
 
 /*
  * Return true if the file of mapping v of process p is already in the snapshot.
- * For System V shared memory, also compare the IPC namespace: the inode number
- * is the ID, which is unique only within that namespace.
+ * dev is its st_dev of stat(2), which v->dev may differ from: files of btrfs
+ * subvolumes and of the layers of an overlay can have the same inode number,
+ * and the same device in maps. For System V shared memory, also compare the IPC
+ * namespace: the inode number is the ID, which is unique only within that
+ * namespace.
  */
 static bool
-carry_has(struct live *l, const struct lproc *p, const struct vma *v)
+carry_has(struct live *l, const struct lproc *p, const struct vma *v,
+    dev_t dev)
 {
 	const struct setfile *f = setfile_find(l, v->dev, v->ino);
 	const uint64_t ipc = ipc_space(p, v->name);
 	const struct carry *c;
 
 	for (c = f == NULL ? NULL : f->carry; c != NULL; c = c->next)
-		if (c->ipc == ipc)
+		if (c->ipc == ipc && c->st.st_dev == dev)
 			return true;
 	return false;
 }
@@ -67,7 +71,7 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 	struct setfile *f;
 	struct carry *c;
 
-	if (carry_has(l, p, v))
+	if (carry_has(l, p, v, st->st_dev))
 		return 0;
 	if ((k = carries_get(l)) == NULL ||
 	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
@@ -148,8 +152,8 @@ carry_source(struct carries *l, struct snap *s, const char *name,
 
 /*
  * Include in snapshot s of capture l a file that process p has open. name is
- * the path of the file below /proc/PID. v has its device, inode and path.
- * Return 0, or -1 with errstr set.
+ * the path of the file below /proc/PID. v has its device (st_dev), inode and
+ * path. Return 0, or -1 with errstr set.
  */
 int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,
@@ -159,7 +163,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	struct source *src;
 	bool failed = false, elf;
 
-	if (carry_has(l, p, v))
+	if (carry_has(l, p, v, v->dev))
 		return 0;
 	if (carries_get(l) == NULL ||
 	    file_open(l, p, name, &f, &failed) == -1)

@@ -97,7 +97,8 @@ void		 shmcopies_free(struct live *l);
 /* carry.c: files included in the snapshot */
 struct carry {			/* a file included in the snapshot */
 	struct carry	*next;	/* owned; next entry with the same device and
-				   inode, from another IPC namespace */
+				   inode in maps, from another IPC namespace or
+				   with another st_dev */
 	struct carry	*after;	/* borrowed; next in the list of all entries */
 	struct vma	 vma;	/* a mapping of the file; its name is owned */
 	struct source	*src;	/* borrowed */
