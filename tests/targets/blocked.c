@@ -13,11 +13,13 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -361,6 +363,52 @@ wait_sendmsg_timed(void)
 }
 
 static int
+wait_readv_timed(void)
+{
+	char c;
+	struct iovec v = { &c, 1 };
+
+	return (int)preadv2(sock_new(1, 0), &v, 1, -1, 0);
+}
+
+static int
+wait_writev_timed(void)
+{
+	struct iovec v = { (void *)(uintptr_t)"x", 1 };
+
+	return (int)pwritev2(sock_new(1, 1), &v, 1, -1, 0);
+}
+
+static int
+wait_sendfile_timed(void)
+{
+	int fd;
+
+	if ((fd = open("/proc/self/exe", O_RDONLY)) == -1)
+		return -1;
+	return (int)sendfile(sock_new(1, 1), fd, NULL, 1);
+}
+
+static int
+wait_splice_timed(void)
+{
+	int p[2];
+
+	return pipe(p) == -1 ? -1 :
+	    (int)splice(sock_new(1, 0), NULL, p[1], NULL, 1, 0);
+}
+
+static int
+wait_splice_out_timed(void)
+{
+	int p[2];
+
+	if (pipe(p) == -1 || write(p[1], "x", 1) != 1)
+		return -1;
+	return (int)splice(p[0], NULL, sock_new(1, 1), NULL, 1, 0);
+}
+
+static int
 accept_on(int timeout)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
@@ -468,6 +516,8 @@ static struct call {
 	CALL(semop), CALL(semtimed), CALL(msgrcv), CALL(recv),
 	CALL(recv_timed), CALL(recvmsg_timed), CALL(read_timed),
 	CALL(send_timed), CALL(write_timed), CALL(sendmsg_timed),
+	CALL(readv_timed), CALL(writev_timed), CALL(sendfile_timed),
+	CALL(splice_timed), CALL(splice_out_timed),
 	CALL(accept), CALL(accept_timed), CALL(connect_timed),
 	CALL(eventfd), CALL(timerfd), CALL(inotify), CALL(flock),
 };

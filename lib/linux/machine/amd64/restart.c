@@ -27,6 +27,8 @@ static const struct {
 	{ 1, 4 },		/* write to a socket with SO_SNDTIMEO */
 	{ 19, 145 },		/* readv */
 	{ 20, 146 },		/* writev */
+	{ 40, 187 },		/* sendfile */
+	{ -1, 239 },		/* sendfile64 */
 	{ 42, 362 },		/* connect; if restarted, it continues the
 				   connection attempt */
 	{ 43, 102 },		/* accept; in 32-bit programs, socketcall */
@@ -42,11 +44,14 @@ static const struct {
 	{ 208, 247 },		/* io_getevents */
 	{ 220, 420 }, /* semtimedop; in 32-bit programs, semtimedop_time64 */
 	{ 232, 256 },		/* epoll_wait */
+	{ 275, 313 },		/* splice */
 	{ 281, 319 },		/* epoll_pwait */
 	{ 288, 364 },		/* accept4 */
 	{ 299, 337 },		/* recvmmsg */
 	{ -1, 417 },		/* recvmmsg_time64 */
 	{ 307, 345 },		/* sendmmsg */
+	{ 327, 378 },		/* preadv2, with offset -1 */
+	{ 328, 379 },		/* pwritev2, with offset -1 */
 	{ 333, 385 },		/* io_pgetevents */
 	{ -1, 416 },		/* io_pgetevents_time64 */
 	{ 426, 426 },		/* io_uring_enter */

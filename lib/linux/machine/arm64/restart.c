@@ -40,7 +40,8 @@ static const struct call {
 					   handler has SA_RESTART */
 	const char	*file;		/* if the call gives up, the
 					   /proc/PID/fd link of its first
-					   argument begins with this */
+					   argument begins with this; for
+					   splice, also the third argument */
 } calls[] = {
 	{ SYS_io_getevents, true, true, NULL },
 	{ SYS_epoll_pwait, true, true, EVENTS },
@@ -52,11 +53,11 @@ static const struct call {
 	{ SYS_write, true, false, SOCKET },
 	{ SYS_readv, true, false, SOCKET },
 	{ SYS_writev, true, false, SOCKET },
-	{ SYS_sendfile, false, false, NULL },
+	{ SYS_sendfile, true, false, SOCKET },
 	{ SYS_pselect6, false, true, NULL },
 	{ SYS_ppoll, false, true, NULL },
 	{ SYS_vmsplice, false, false, NULL },
-	{ SYS_splice, false, false, NULL },
+	{ SYS_splice, true, false, SOCKET },
 	{ SYS_tee, false, false, NULL },
 	{ SYS_waitid, false, false, NULL },
 	{ SYS_futex, false, false, NULL },
@@ -79,6 +80,8 @@ static const struct call {
 	{ SYS_recvmmsg, true, false, SOCKET },
 	{ SYS_wait4, false, false, NULL },
 	{ SYS_sendmmsg, true, false, SOCKET },
+	{ SYS_preadv2, true, false, SOCKET },
+	{ SYS_pwritev2, true, false, SOCKET },
 	{ SYS_io_pgetevents, true, true, NULL },
 	{ SYS_io_uring_enter, true, true, RING },
 	{ NR_EPOLL_PWAIT2, true, true, EVENTS },
@@ -184,24 +187,38 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if thread tid may have given up call c when it was stopped: the
- * call was made on a file of kind c->file. first is the presumed first argument
- * of the call, the descriptor of that file.
+ * Return true if descriptor fd of thread tid is a file whose link begins with
+ * kind.
  */
 static bool
-is_taken(pid_t tid, const struct call *c, uint64_t first)
+is_kind(pid_t tid, uint64_t fd, const char *kind)
 {
 	char name[32], *file;
 	bool is;
 
-	if (c->file == NULL || first > INT32_MAX)
+	if (fd > INT32_MAX)
 		return false;
-	snprintf(name, sizeof name, "fd/%d", (int)first);
+	snprintf(name, sizeof name, "fd/%d", (int)fd);
 	if ((file = proc_link(tid, 0, name)) == NULL)
 		return false;
-	is = strncmp(file, c->file, strlen(c->file)) == 0;
+	is = strncmp(file, kind, strlen(kind)) == 0;
 	free(file);
 	return is;
+}
+
+/*
+ * Return true if thread tid with registers r may have given up call c when it
+ * was stopped: the call was made on a file of kind c->file. first is the
+ * presumed first argument of the call, the descriptor of that file. For
+ * splice(2), the second descriptor may be that file instead.
+ */
+static bool
+is_taken(pid_t tid, const struct call *c, const struct gregs *r,
+    uint64_t first)
+{
+	return c->file != NULL && (is_kind(tid, first, c->file) ||
+	    (c->nr == SYS_splice &&
+	    is_kind(tid, r->word[X0 + 2], c->file)));
 }
 
 /*
@@ -236,10 +253,10 @@ first_find(pid_t tid, const struct call *c, const struct gregs *r,
 		return false;
 	if (*v != r->word[X0])
 		return (seen->nr == c->nr && seen->arg[0] == *v) ||
-		    is_taken(tid, c, *v);
+		    is_taken(tid, c, r, *v);
 	*v = seen->arg[0];
 	return is_seen(r, seen, sleeps) &&
-	    (c->file == NULL || is_taken(tid, c, *v));
+	    (c->file == NULL || is_taken(tid, c, r, *v));
 }
 
 bool
