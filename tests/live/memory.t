@@ -183,6 +183,42 @@ else
 	skip "[vvar] is not in the snapshot" "not there"
 fi
 
+# A file of an overlay that changed after it was mapped: the process has the old
+# one, but the kernel opens the new one.
+cat >"$tmp/map.py" <<'END'
+import mmap, sys, time
+with open(sys.argv[1], 'rb') as f:
+    m = mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
+bytes(m)
+with open(sys.argv[1], 'wb') as f, open(sys.argv[2], 'rb') as new:
+    f.write(new.read().ljust(len(m), b'\1'))
+print('ready', flush=True)
+time.sleep(1000)
+END
+cat >"$tmp/over" <<EOF
+set -e
+mkdir -p "$tmp/mnt"
+mount -t tmpfs none "$tmp/mnt"
+cd "$tmp/mnt"
+mkdir lower upper work both
+cp "$targets/odd" lower/file
+mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work none both
+[ "\${1-}" = try ] || exec python3 "$tmp/map.py" both/file "$targets/anon"
+EOF
+if is_root && unshare -m sh "$tmp/over" try >"$tmp/err" 2>&1; then
+	target unshare -m sh "$tmp/over"
+	at=$(sed -n '/mnt.both.file/s/-.*//p' "/proc/$pid/maps" | head -1)
+	for mode in -l -s; do
+		snap "$mode" -o "$tmp/snap" "$pid"
+		python3 "$tests/snap6/oracle.py" -x "$pid" "0x$at" \
+		    "$(stat -c %s "$targets/odd")" "$tmp/snap" >"$tmp/got"
+		cmp "$tmp/got" "$targets/odd"
+		ok $? "a changed file of an overlay, $mode: its old pages"
+	done
+else
+	skip "a changed file of an overlay" "no overlayfs, or not root" 2
+fi
+
 # Few descriptors: snap reports what it cannot open.
 target "$targets/filemap" "$disk/data"
 snap -o "$tmp/whole" "$pid"
@@ -191,4 +227,4 @@ snap -o "$tmp/snap" "$pid"
 as=(env)
 ok $((rc == 0 && $(stat -c %s "$tmp/snap") < $(stat -c %s "$tmp/whole"))) \
     "with few descriptors: whole, or an error" || diag <"$tmp/err"
-finish 64
+finish 66

@@ -6,8 +6,9 @@
  *
  *	anonymous, present or in swap	the memory of the process
  *	shared zero page		zeros
- *	of a file, unmodified		the file, if it is to be taken;
- *					shared memory is a file of tmpfs
+ *	of a file, unmodified		the file, if it is to be taken; on an
+ *					overlay, the memory; shared memory is a
+ *					file of tmpfs
  *	guard, device, secret,
  *	of the kernel ([vvar])		missing
  *	of a ring of io_setup(2)	the memory of the process, all of it
@@ -21,6 +22,8 @@
 #include "linux/pages/pages.h"
 #include "model.h"
 #include "taking.h"
+
+#include <linux/magic.h>
 
 #include <unistd.h>
 
@@ -43,6 +46,11 @@ struct taking {
 				   whole */
 	struct source	*file;	/* borrowed; file of the current mapping, or
 				   NULL */
+	bool		 overlay; /* the file is on an overlay, and no copy of
+				     it was made during the stop */
+	bool		 mapped; /* "file" is the memory where it is mapped */
+	bool		 resident; /* resident pages of the file are taken from
+				      the memory */
 	int		 fd;	/* borrowed; descriptor of "file"; -1: do not
 				   look for holes */
 	uint64_t	 filesize;
@@ -73,7 +81,8 @@ take_file(struct taking *k, uint64_t start, uint64_t end)
 		return 0;
 	if (end - start > most - off)
 		end = start + (most - off);
-	return builder_run(&k->build, start, (end - start) / KB, k->file, off);
+	return builder_run(&k->build, start, (end - start) / KB, k->file,
+	    k->mapped ? start : off);
 }
 
 /*
@@ -175,7 +184,7 @@ take_run(void *arg, const struct pagerun *r)
 	    k->vma != k->vdso && !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
 		own_add(k, start, end);
 	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
-	    !(r->what & PM_GUARD) &&
+	    !(r->what & PM_GUARD) && !k->resident &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
 	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
 		return 0; /* the next take_gap() takes this run with its
@@ -213,6 +222,8 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	if (f.fd == -1)
 		return how;
 	k->filesize = (uint64_t)f.st.st_size;
+	k->overlay = f.type == OVERLAYFS_SUPER_MAGIC &&
+	    !shmcopy_has(l, p, &f.st);
 	if (how == TAKE_FILE || how == TAKE_DATA || how == TAKE_DUMPED) {
 		k->file = file_source(s, &f, v->name, &k->fd);
 		if (k->file == NULL)
@@ -323,6 +334,27 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	return 0;
 }
 
+/*
+ * Choose how to read the file of the current mapping of process p, if it is on
+ * an overlay. Before a file of a lower layer is written to, overlayfs copies it
+ * to the upper layer. From then on the copy is opened, also through map_files,
+ * although the process still has the old file mapped. So read through the
+ * mapping of the clone, or take resident pages from the process, which must not
+ * get more of them. Memory that may not be read, or that the clone lacks, is
+ * taken from the file all the same. gap is a gap in the mapping, or NULL.
+ */
+static void
+overlay_choose(struct taking *k, const struct lproc *p, const struct gap *gap)
+{
+	const bool reads = k->overlay && k->how != LEAVE_FILE &&
+	    gap == NULL && k->vma->flags & VMA_READ;
+
+	k->mapped = reads && p->clone != 0;
+	k->resident = reads && p->clone == 0;
+	if (k->mapped)
+		k->file = k->from;
+}
+
 static int
 vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
@@ -332,6 +364,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 
 	k->fd = -1;
 	k->file = NULL;
+	k->overlay = false;
 	k->done = v->start;
 	if (vma_source(l, p, s, k) == -1)
 		return -1;
@@ -340,7 +373,9 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		return -1;
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
-	if ((gap = gap_find(p, v->start, v->end)) != NULL) {
+	gap = gap_find(p, v->start, v->end);
+	overlay_choose(k, p, gap);
+	if (gap != NULL) {
 		if (take_lacking(k, p, gap) == -1)
 			return -1;
 	} else if (vma_isring(v)) {
