@@ -271,6 +271,7 @@ struct table	*table_new(const struct column *columns, size_t n,
 		    const struct tableopts *o, const char *type);
 struct table	*table_array(const struct column *columns, size_t n,
 		    const struct tableopts *o, const char *key);
+bool		 table_shows(const struct table *t, size_t i);
 void		 table_line(struct table *t);
 void		 table_text(struct table *t, size_t i, const char *s);
 void		 table_number(struct table *t, size_t i, uint64_t v);

@@ -115,6 +115,15 @@ table_array(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
+ * Return true if t shows column i.
+ */
+bool
+table_shows(const struct table *t, size_t i)
+{
+	return t->place[i] != -1;
+}
+
+/*
  * End the JSON object that is being written, if any.
  */
 static void

@@ -24,7 +24,7 @@ static const struct column columns[COLUMNS] = {
 	[C_POD] = { "POD", "pod", CUT },
 	[C_EXE] = { "EXE", "executable", CUT },
 	[C_CWD] = { "CWD", "directory", CUT },
-	[C_COMMAND] = { "COMMAND", NULL, CUT | SHOW },
+	[C_COMMAND] = { "COMMAND", "arguments", CUT | SHOW },
 	[C_FILE] = { "FILE", "file", CUT }
 };
 
@@ -87,11 +87,11 @@ row_command(const struct facts *f, char *s, size_t n)
 
 /*
  * Add a line to t for process p of the snapshot at path. f has the facts about
- * p.
+ * p. json is true if t is JSON.
  */
 static void
 row_add(struct table *t, const struct proc *p, const struct facts *f,
-    const char *path)
+    const char *path, bool json)
 {
 	const char *parent = known(facts_value(f, SUBJECT_PARENT));
 	char bare[sizeof f->name + 2];
@@ -114,7 +114,10 @@ row_add(struct table *t, const struct proc *p, const struct facts *f,
 	row_place(t, p);
 	table_text(t, C_EXE, known(facts_value(f, SUBJECT_EXECUTABLE)));
 	table_text(t, C_CWD, known(facts_value(f, SUBJECT_DIRECTORY)));
-	table_text(t, C_COMMAND, row_command(f, bare, sizeof bare));
+	if (!json)
+		table_text(t, C_COMMAND, row_command(f, bare, sizeof bare));
+	else if (table_shows(t, C_COMMAND))
+		object_arguments(p);
 }
 
 /*
@@ -345,9 +348,9 @@ list_snap(struct snap *s, const char *path, const struct listing *ls)
 		if (!sources_wants(ls->sources, s, s->proc[i]))
 			continue;
 		facts_get(&f, s, s->proc[i], ls);
-		row_add(t, s->proc[i], &f, path);
+		row_add(t, s->proc[i], &f, path, json);
 		if (json && ls->table.list == NULL) {
-			object_process(s->proc[i], &f);
+			object_process(&f);
 			list_segments(s->proc[i], ls);
 		}
 		facts_free(&f);

@@ -62,17 +62,14 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Print the members of process p that are not columns: its arguments,
- * descriptors, values left out, and origin. f has the facts about p.
+ * Print an array of the arguments of process p.
  */
 void
-object_process(const struct proc *p, const struct facts *f)
+object_arguments(const struct proc *p)
 {
-	const struct fact *fact;
 	struct linuxrec r;
 	struct recfile file;
 	const char *s, *end;
-	size_t i;
 
 	json_open("arguments", '[');
 	if (linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
@@ -84,6 +81,18 @@ object_process(const struct proc *p, const struct facts *f)
 	}
 	linuxrec_close(&r);
 	json_close(']');
+}
+
+/*
+ * Print the members of a process that are not columns: its descriptors, values
+ * left out, and origin. f has the facts about the process.
+ */
+void
+object_process(const struct facts *f)
+{
+	const struct fact *fact;
+	size_t i;
+
 	json_open("descriptors", '[');
 	for (i = 0; i < f->list.n; i++) {
 		fact = &f->list.v[i];

@@ -94,7 +94,8 @@ void		 list_place(const struct place *, uint64_t pid);
 
 /* objects.c: members of JSON objects */
 void		 object_snap(const struct snap *, const char *path);
-void		 object_process(const struct proc *, const struct facts *);
+void		 object_arguments(const struct proc *);
+void		 object_process(const struct facts *);
 void		 objects_embedded(const struct snap *, const char *path);
 
 #endif

@@ -68,6 +68,9 @@ is "$("$snapls" -o +exe all.snap | head -n 1 | awk '{ print $NF, NF }')" \
 "$snapls" -o pid,nothing all.snap >out 2>err
 is "$? $(cat out; sed 's/;.*//' err)" "2 snapls: -o: unknown column \"nothing\"" \
     "an unknown column is refused"
+is "$("$snapls" -j -o command -p "$pid" all.snap | grep -c \
+    '^{"type":"process","arguments":\[".*","../listen.py","file7"\]}$')" 1 \
+    "-j -o command: the arguments"
 is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
     all.snap | sed -n 's/.*"memory":\([0-9]*\),.*"mappings".*/\1/p')" \
     "-b: bytes"
@@ -84,4 +87,4 @@ cp "$(command -v sleep)" "$name"
 "./$name" 1000 &
 until_true grep -q schl "/proc/$!/comm"
 is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\303\244ft?[2J' "a name in UTF-8"
-finish 14
+finish 15
