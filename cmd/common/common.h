@@ -269,6 +269,8 @@ struct table;
 
 struct table	*table_new(const struct column *columns, size_t n,
 		    const struct tableopts *o, const char *type);
+void		 table_check(const struct column *columns, size_t n,
+		    const struct tableopts *o);
 struct table	*table_array(const struct column *columns, size_t n,
 		    const struct tableopts *o, const char *key);
 bool		 table_shows(const struct table *t, size_t i);

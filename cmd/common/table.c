@@ -63,6 +63,19 @@ column_show(struct table *t, size_t i)
 	t->shown[t->nshown++] = c;
 }
 
+static void
+table_free(struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->ncell; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	free(t->shown);
+	free(t->place);
+	free(t);
+}
+
 /*
  * Return a new table with options o and the n columns at columns, which are
  * borrowed. table_print() frees the table. In JSON, all columns are shown by
@@ -89,7 +102,7 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 		if ((list == NULL || *list == '+') &&
 		    (o->json || columns[i].flags & SHOW))
 			column_show(t, i);
-	for (; list != NULL && *list != '\0'; list += len + (list[len] != 0)) {
+	for (; list != NULL; list = list[len] == ',' ? list + len + 1 : NULL) {
 		list += *list == '+';
 		len = strcspn(list, ",");
 		column_show(t, column_find(t, list, len));
@@ -98,20 +111,26 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
+ * Exit with status 2 if o names a column that is not one of the n columns at
+ * columns.
+ */
+void
+table_check(const struct column *columns, size_t n, const struct tableopts *o)
+{
+	table_free(table_new(columns, n, o, NULL));
+}
+
+/*
  * Return a new table as table_new() does. In JSON, the table is an array under
- * key in the open object, and has all columns, regardless of o.
+ * key in the open object.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,
     const char *key)
 {
-	struct tableopts all = *o;
-
-	if (o->json) {
-		all.list = NULL;
+	if (o->json)
 		json_open(key, '[');
-	}
-	return table_new(columns, n, &all, NULL);
+	return table_new(columns, n, o, NULL);
 }
 
 /*
@@ -303,18 +322,11 @@ lines_print(const struct table *t)
 void
 table_print(struct table *t)
 {
-	size_t i;
-
 	if (t->o.json) {
 		object_end(t);
 		if (t->type == NULL)
 			json_close(']');
 	} else
 		lines_print(t);
-	for (i = 0; i < t->ncell; i++)
-		free(t->cell[i]);
-	free(t->cell);
-	free(t->shown);
-	free(t->place);
-	free(t);
+	table_free(t);
 }

@@ -71,8 +71,7 @@ static const struct cmdline cmdline = {
 		"         [-p pid[:pid]] old new",
 		"[-bn] [-lx | -s] [-@ moment] [-o list] [-p pid[:pid]] file",
 		"[-abj] [-@ moment] [-c group] [-p pid] file ...",
-		"-j [-l | -s] [-@ moment] [-c group] [-o list]",
-		"         [-p pid[:pid]] file ...",
+		"-j [-l | -s] [-@ moment] [-c group] [-p pid[:pid]] file ...",
 		NULL
 	},
 	.opts = opts,
@@ -179,7 +178,7 @@ static bool
 needs_two(const struct command *cmd)
 {
 	return cmd->opts.runs || cmd->opts.sums || cmd->opts.bytes ||
-	    cmd->before != cmd->pid;
+	    cmd->opts.table.list != NULL || cmd->before != cmd->pid;
 }
 
 /*
@@ -189,8 +188,8 @@ static void
 grow_all(struct command *cmd)
 {
 	if (needs_two(cmd))
-		errx(EXIT_TROUBLE,
-		    "-l, -s, -x and -p pid:pid require exactly two moments");
+		errx(EXIT_TROUBLE, "-l, -o, -s, -x and -p pid:pid require "
+		    "exactly two moments");
 	if (cmd->opts.table.json)
 		objects_moments(&cmd->moments);
 	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, growth_show,
@@ -283,9 +282,11 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	if ((*argv == NULL && cmd->sources.cgroup.n == 0) ||
-	    (cmd->opts.table.json && cmd->opts.bytes) ||
+	    (cmd->opts.table.json && (cmd->opts.bytes ||
+	    cmd->opts.table.list != NULL)) ||
 	    (cmd->opts.sums && (cmd->opts.runs || cmd->opts.bytes)))
 		options_misuse(&cmdline);
+	columns_check(&cmd->opts);
 	check_input(argv);
 	sources_operands(&cmd->sources, argv, SOURCES_FILES);
 	sources_capture(&cmd->sources);

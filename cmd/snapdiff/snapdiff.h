@@ -209,6 +209,7 @@ void		 print_bytes(const struct result *, const struct row *);
 
 /* table.c: tables of mappings */
 const char	*how_text(enum change_kind, bool json);
+void		 columns_check(const struct options *);
 void		 mappings_print(const struct result *,
 		    const struct options *);
 void		 classes_print(const struct result *, const struct options *);

@@ -187,6 +187,16 @@ put_mapping(struct table *t, const struct row *r)
 }
 
 /*
+ * Exit with status 2 if o names a column that does not exist.
+ */
+void
+columns_check(const struct options *o)
+{
+	table_check(o->sums ? classes : mappings,
+	    o->sums ? (size_t)C_COLUMNS : (size_t)M_COLUMNS, &o->table);
+}
+
+/*
  * Print the changed mappings of res, with options o.
  */
 void

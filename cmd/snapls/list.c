@@ -327,6 +327,15 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
+ * Exit with status 2 if ls names a column that does not exist.
+ */
+void
+list_check(const struct listing *ls)
+{
+	table_check(columns, COLUMNS, &ls->table);
+}
+
+/*
  * List snapshot s, which was read from path, with options ls. As JSON, print
  * one object for the snapshot, one for each process, and one for each mapped
  * file stored in it.

@@ -241,6 +241,7 @@ main(int argc, char *argv[])
 	if (listing.table.json && (listing.segments || listing.records ||
 	    listing.parts || listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
+	list_check(&listing);
 	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);
 	need.in = sources.file.v;

@@ -79,6 +79,7 @@ const char	*taken_key(size_t);
 void		 taken_print(struct taken *, bool all);
 
 /* list.c: the listing */
+void		 list_check(const struct listing *);
 void		 list_snap(struct snap *, const char *path,
 		    const struct listing *);
 

@@ -122,7 +122,7 @@ is "$? $(grep -c '[0-9] threads$' "$tmp/out")" "1 1" \
     "-a: growth from one to the other"
 "$BUILD/snapdiff" -ax "$tmp/4.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" \
-    "2 snapdiff: -l, -s, -x and -p pid:pid require exactly two moments" \
+    "2 snapdiff: -l, -o, -s, -x and -p pid:pid require exactly two moments" \
     "-a with -x is refused"
 
 target "$targets/leaking" brk

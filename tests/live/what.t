@@ -65,9 +65,12 @@ is "$("$snapls" -n -o cwd,pid -p "$pid" all.snap)" "$tmp/work7 $pid" \
     "-o: columns, in the order they are asked for"
 is "$("$snapls" -o +exe all.snap | head -n 1 | awk '{ print $NF, NF }')" \
     "EXE 8" "-o +: more columns"
-"$snapls" -o pid,nothing all.snap >out 2>err
-is "$? $(cat out; sed 's/;.*//' err)" "2 snapls: -o: unknown column \"nothing\"" \
-    "an unknown column is refused"
+for list in pid,nothing 'pid,' ''; do
+	"$snapls" -j -o "$list" nosuch.snap all.snap >out 2>err
+	is "$? $(cat out; sed 's/;.*//' err)" \
+	    "2 snapls: -o: unknown column \"${list#pid,}\"" \
+	    "columns \"$list\" are refused"
+done
 is "$("$snapls" -j -o command -p "$pid" all.snap | grep -c \
     '^{"type":"process","arguments":\[".*","../listen.py","file7"\]}$')" 1 \
     "-j -o command: the arguments"
@@ -87,4 +90,4 @@ cp "$(command -v sleep)" "$name"
 "./$name" 1000 &
 until_true grep -q schl "/proc/$!/comm"
 is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\303\244ft?[2J' "a name in UTF-8"
-finish 15
+finish 17

@@ -207,7 +207,10 @@ done <<'END'
 -p 7x a b|snapdiff: -p 7x: the number is invalid
 -p 7: a b|snapdiff: -p : the number is invalid
 - -|snapdiff: standard input can be read only once
--o nothing a b|snapdiff: -o: unknown column "nothing"; the columns are HOW, ADDRESSES, SIZE, CHANGED, NEW, GONE, UNKNOWN, PERMS, MAPPING
+-o nothing a a|snapdiff: -o: unknown column "nothing"; the columns are HOW, ADDRESSES, SIZE, CHANGED, NEW, GONE, UNKNOWN, PERMS, MAPPING
+-so perms a|snapdiff: -o: unknown column "perms"; the columns are CLASS, MAPPINGS, SIZE, WERE, WAS, CHANGED, NEW, GONE, UNKNOWN
+-o how a b c|snapdiff: -l, -o, -s, -x and -p pid:pid require exactly two moments
+-jo how a b|usage: snapdiff 
 -sx a b|usage: snapdiff 
 -sl a b|usage: snapdiff 
 -jx a b|usage: snapdiff 
@@ -258,4 +261,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t' 'fd/4=socket:[2]'
 is "$(diffs a b | sed -n 1p)" 1 "truncated files are compared"
-finish 42
+finish 45
