@@ -181,6 +181,7 @@ uint64_t	 claim_dropped(const struct config *c);
 /* match.c: find crashes by number, name, program or time */
 struct crash	*crash_find(struct crashes *l, const char *word);
 bool		 crash_isone(const struct crash *k, char *const words[]);
+bool		 crashes_have(const struct crashes *l, const char *word);
 void		 crashes_between(struct crashes *l, time_t since,
 		    time_t until);
 bool		 time_parse(const char *s, time_t *t);

@@ -141,6 +141,21 @@ crash_isone(const struct crash *k, char *const words[])
 }
 
 /*
+ * Return true if word matches a crash of l. The facts of the crashes must have
+ * been read.
+ */
+bool
+crashes_have(const struct crashes *l, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (crash_means(&l->v[i], word) != MEANS_NOT)
+			return true;
+	return false;
+}
+
+/*
  * Reduce l to the crashes between times since and until, inclusive.
  */
 void

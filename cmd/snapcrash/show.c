@@ -75,19 +75,22 @@ crash_line(struct table *t, const struct crash *c, bool json)
 /*
  * List the crashes of l that ls selects, one per line, oldest first unless ls
  * says otherwise. Return the exit status, which is 1 if a crash cannot be read
- * or no crash matches the words.
+ * or a word matches no crash.
  */
 int
 show_list(const struct crashes *l, const struct listing *ls)
 {
-	struct table *t;
+	struct table *t = table_new(columns, COLUMNS, &ls->table, "crash");
+	const uint64_t most = ls->most == 0 ? UINT64_MAX : ls->most;
+	char *const *word;
 	size_t i, n, *chosen;
 	int rc;
 
 	crashes_confine(l->v, l->n);
 	chosen = must(calloc(l->n + 1, sizeof *chosen));
-	for (rc = 0, n = 0, i = l->n; i-- > 0 && (ls->most == 0 ||
-	    n < ls->most);) {
+	/* with words, read all crashes, to find the words that match none */
+	for (rc = 0, n = 0, i = l->n; i-- > 0 && (*ls->words != NULL ||
+	    n < most);) {
 		/* list snapshots that we may not read by their names */
 		if (access(l->v[i].file, R_OK) == -1 && errno == EACCES)
 			;
@@ -95,12 +98,15 @@ show_list(const struct crashes *l, const struct listing *ls)
 			program_warn("%s", snap_errstr());
 			rc = 1;
 		}
-		if (crash_isone(&l->v[i], ls->words))
+		if (crash_isone(&l->v[i], ls->words) && n < most)
 			chosen[n++] = i;
 	}
-	if (n == 0 && *ls->words != NULL)
-		errx(1, "%s: no such crash; see snapcrash list", *ls->words);
-	t = table_new(columns, COLUMNS, &ls->table, "crash");
+	for (word = ls->words; *word != NULL; word++)
+		if (!crashes_have(l, *word)) {
+			program_warn("%s: no such crash; see snapcrash list",
+			    *word);
+			rc = 1;
+		}
 	for (i = 0; i < n; i++)
 		crash_line(t, &l->v[chosen[ls->reverse ? i : n - 1 - i]],
 		    ls->table.json);

@@ -55,6 +55,11 @@ is "$rc $(files)" "0 other.12.$days fall.11.$hours fall.$pid.$now " \
 crash list "$targets/fail"
 is "$rc $err" "1 snapcrash: $targets/fail: no such crash; see snapcrash list" \
     "an unknown program is an error"
+crash -1 list nosuch 12 11 nobody
+is "$rc $(files) $err" "1 fall.11.$hours  snapcrash: nosuch: no such crash; \
+see snapcrash list
+snapcrash: nobody: no such crash; see snapcrash list" \
+    "each word without a crash is reported"
 got=
 for t in "--since -2h" "--since @$hours" "-U -1d" "-S 2001-01-01 -U $day"; do
 	# shellcheck disable=SC2086 # words
@@ -74,6 +79,11 @@ is "$rc $err" "2 snapcrash: -S tomorrow: not a valid time" "a bad time fails"
 crash --columns size,x list
 is "$rc ${err%%;*}" '2 snapcrash: --columns: unknown column "x"' \
     "an unknown column is refused"
+echo nonsense >"$store/bad.16.$hours.snap.gz"
+crash --columns x list
+is "$rc ${err%%;*}" '2 snapcrash: --columns: unknown column "x"' \
+    "columns are checked before crashes are read"
+rm "$store/bad.16.$hours.snap.gz"
 crash -o "$tmp/file" list
 is "$rc $(find "$tmp" -name file) $(grep -c usage <<<"$err")" "2  1" \
     "-o is refused without dump"
@@ -130,4 +140,4 @@ chmod 755 "$tmp/own/snapstack"
 "$tmp/own/snapcrash" -c "$conf" info >"$tmp/out" 2>&1
 is $? 1 "info: an error of snapstack is an error"
 rm -rf "$store"
-finish 28
+finish 30
