@@ -584,21 +584,32 @@ assert_salvages(const char *path)
 }
 
 /*
- * Salvage with a member that claims to hold nothing, and with one that is much
- * longer than possible.
+ * Salvage with a member that is cut off, with one that claims to hold nothing,
+ * and with one that is much longer than possible.
  */
 static void
 test_salvage(void **state)
 {
 	enum { LONG = 64 * MIB };
+	struct input *in;
 	struct stream st;
 	struct buf b;
 	size_t at[16];
+	uint8_t c;
 	int fd;
 
 	(void)state;
 	pack(data, SIZE, 1, SIZE, &b);
 	assert_int_equal(members(&b, at), 5);
+	stream_file(&st, b.data, at[2] - 1);
+	in = input_open(st.path);
+	assert_int_equal(input_gunzip(in, true), 0);
+	assert_int_equal(input_pread(in, &c, 1, MIB), -1);
+	assert_contains(snap_errstr(), "gzip member 2, at byte ");
+	assert_contains(snap_errstr(), "cut off at byte ");
+	input_close(in);
+	stream_close(&st);
+
 	b.data[at[1] + 22] ^= 0x10;	/* length: 1 MiB becomes 0 */
 	stream_file(&st, b.data, b.len);
 	assert_salvages(st.path);

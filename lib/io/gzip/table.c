@@ -40,7 +40,7 @@ int
 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 {
 	z_stream z = { 0 };
-	uint8_t *packed;
+	uint8_t *packed, after;
 	int rc;
 
 	if (len < MIN_GZIP || len > MAX_GZIP)
@@ -51,7 +51,11 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 		return errstr_set("out of memory");
 	}
 	rc = gzip_get(fd, packed, (size_t)len, off);
-	if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
+	if (rc == 0 && gzip_head(packed, h) == 1 && h->len > len &&
+	    full_pread(fd, &after, 1, off + len) == 0)
+		rc = errstr_set("cut off at byte %" PRIu64 "; the member has "
+		    "%zu bytes", off + len, h->len);
+	else if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
 		rc = errstr_set("its header is damaged");
 	if (rc == 0)
 		rc = gzip_unpack(&z, packed, h, raw);
