@@ -231,18 +231,19 @@ slab_print(const struct tally *t, const struct tableopts *o)
 
 /*
  * Print the totals of o, as tables separated by empty lines or as JSON objects.
+ * A table without lines is not printed.
  */
 void
 total_print(struct output_state *o)
 {
 	const struct tableopts *t = &o->opts->table;
-	const char *gap = t->json ? "" : "\n";
+	const char *gap = t->json || o->maps.n == 0 ? "" : "\n";
 
 	maps_print(&o->maps, t);
 	fputs(gap, stdout);
 	code_print(&o->code, t);
 	if (o->opts->kernel) {
-		fputs(gap, stdout);
+		fputs(o->slab.n > 0 ? gap : "", stdout);
 		slab_print(&o->slab, t);
 	}
 }

@@ -285,16 +285,19 @@ kill -0 "$(cat "$tmp/pid")"
 is "$rc $?" '0 0' 'a command runs on when vmtrace ends'
 kill "$(cat "$tmp/pid")"
 for sig in INT TERM; do
+	target "$targets/faults" many 1
 	# a shell's background jobs ignore SIGINT
 	python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' \
-	    "$vmtrace" -s "$sleeper" >"$tmp/out" 2>"$tmp/err" &
+	    "$vmtrace" -s "$sleeper" "$pid" >"$tmp/out" 2>"$tmp/err" &
 	tracer=$!
 	until_true traces "$tracer"
+	echo q >&"${ask_fd[$pid]}"
+	wait "$pid"
 	kill -"$sig" "$tracer"
 	wait "$tracer"
-	is "$? $(wc -l <"$tmp/out")" '0 1' \
+	is "$? $(grep -c FAULTS "$tmp/out")" '0 2' \
 	    "SIG$sig: totals, and exit status 0"
 done
 trace sh -c 'kill -SEGV $$'
@@ -473,6 +476,9 @@ else
 fi
 
 as=(env)
+trace -st 0.2 "$sleeper"
+is "$rc $(wc -c <"$tmp/out")" '0 0' '-s: a process that does nothing' ||
+    diag <"$tmp/out"
 target "$targets/leader"
 trace -t 0.2 "$pid"
 is "$rc" 0 'the first thread has ended' || diag <"$tmp/err"
@@ -480,4 +486,4 @@ as=(env --ignore-signal=SIGCHLD)
 trace sh -c 'exit 3'
 is "$rc" 3 'SIGCHLD is ignored: the status is that of the command'
 kill "$sleeper" "$holder"
-finish 71
+finish 72
