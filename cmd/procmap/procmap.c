@@ -360,12 +360,10 @@ main(int argc, char *argv[])
 	    (c->opts.styles & STYLE_LINES) == 0 :
 	    c->opts.styles == 0 && c->opts.picture == NULL))
 		c->opts.styles |= STYLE_ALL;
-	if (c->nsnap > 0) {
-		program_signals();
+	if (c->nsnap > 0)
 		program_confine(&(struct confined){ .in = c->sources.file.v,
 		    .nin = c->nsnap, .out = c->opts.picture },
 		    c->opts.verbose);
-	}
 	open_snaps(c);
 	choose(c);
 	for (i = 0; i < c->npid; i++)

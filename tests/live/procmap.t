@@ -287,5 +287,12 @@ is "$("$BUILD/procmap" -j "$sorts" | python3 -c 'import json, sys
 for o in map(json.loads, sys.stdin):
     print("%s-%s" % (o["start"].zfill(8), o["end"].zfill(8)), o["perms"])')" \
     "$(cut -d' ' -f 1,2 "/proc/$sorts/maps")" "-j: as in maps"
+mkfifo "$tmp/fifo"
+exec 4<>"$tmp/fifo" 5>"$tmp/fifo" 4<&-	# 5 is a pipe without a reader
+for o in "$sorts" "$tmp/one.snap"; do
+	env --default-signal=PIPE "$BUILD/procmap" "$o" >&5 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" '141 ' "a reader that goes away: SIGPIPE"
+done
+exec 5>&-
 kill -CONT "$sorts"
-finish 49
+finish 51
