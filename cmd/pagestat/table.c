@@ -40,16 +40,21 @@ use_member(struct pageuse *u, size_t i)
 }
 
 /*
- * Begin table t. many is true if the table shows several processes.
+ * Begin table t. many is true if the table shows several processes. Columns
+ * that line_numbers() and table_mappings() would leave empty cannot be chosen.
  */
 void
 table_begin(struct usetable *t, bool many)
 {
 	size_t i;
 
-	if (t->mappings)
-		for (i = P_START; i < P_TOUCHED; i++)
+	for (i = P_START; i < P_TOUCHED; i++)
+		if (t->mappings)
 			columns[i].flags |= i == P_PERMS ? 0 : SHOW;
+		else if (i < P_USE || i >= P_DETAIL)
+			columns[i].name = NULL;
+	if (!t->touched)
+		columns[P_TOUCHED].name = NULL;
 	if (many || !t->mappings)
 		columns[P_PID].flags |= SHOW;
 	if (t->touched)

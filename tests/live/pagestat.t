@@ -186,6 +186,13 @@ print(*(o["shared"][0]["size"] // 1024 for o in map(json.loads, sys.stdin)))' \
     )" "$(common "$few" "$child") $(common "$child" "$few")" \
 	    "JSON: shared memory of a pair"
 
+for o in "-o touched" "-o +zero" "-o start" "-o perms" "-mo touched"; do
+	# shellcheck disable=SC2086 # several
+	"$pagestat" $o "$few" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/out"; cut -d ' ' -f 2-4 "$tmp/err")" \
+	    "2 -o: unknown column" "$o: an empty column is refused"
+done
+
 # A window of time.
 kill -CONT "$few"
 at=$(awk '/^window/ { print substr($3, 3) }' "${lines_of[$few]}")
@@ -423,4 +430,4 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root"
 fi
-finish 72
+finish 77
