@@ -28,6 +28,7 @@ struct command {
 static struct command command;
 
 static const struct opt opts[] = {
+	MOMENT_OPTION(command.sources),
 	TABLE_OPTIONS(command.table.opts),
 	LIVE_OPTIONS,
 	{ 'f', "flags", NULL, "count pages by their kernel flags",
@@ -48,7 +49,8 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-bjn] [-f | -m | -s] [-o list] [-w seconds] [-c group]",
 		"         [-p pid|name] [-u user] [pid|name ...]",
-		"[-bjns] [-o list] [-p pid|name] file | -M file [pid|name ...]",
+		"[-bjns] [-@ moment] [-o list] [-p pid|name] file | -M file",
+		"         [pid|name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -265,7 +267,7 @@ finish(struct command *c)
 static void
 open_snap(struct command *c)
 {
-	struct readopts o = { .warn = program_lose, .note = program_say };
+	struct readopts o = { .warn = program_lose, MOMENT_OF(c->sources) };
 	struct confined need = { .in = c->sources.file.v, .nin = 1 };
 
 	program_confine(&need, false);
@@ -290,7 +292,8 @@ main(int argc, char *argv[])
 	}
 	if (c->showflags + c->showmatrix + (c->table.mappings ||
 	    c->table.touched) > 1 ||
-	    c->sources.file.n + sources_live(&c->sources) != 1)
+	    c->sources.file.n + sources_live(&c->sources) != 1 ||
+	    (c->sources.moment != NULL && c->sources.file.n == 0))
 		options_misuse(&cmdline);
 	if (c->sources.file.n > 0) {
 		open_snap(c);

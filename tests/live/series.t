@@ -119,6 +119,8 @@ try 'snapcore -@' "$BUILD/snapcore" -@ 2 -o "$tmp/core" "$tmp/five"
 "$BUILD/snapload" -c -@ 2 "$tmp/five" 2>&1 | grep -q "^snapload: process $pid:"
 ok $? 'snapload -@'
 try 'procmap -@' "$BUILD/procmap" -@ 2 -M "$tmp/five" "$pid"
+is "$("$BUILD/pagestat" -@ 6 "$tmp/five" 2>&1 | sed "s,$tmp,TMP,g")" \
+    "pagestat: TMP/five: no moment \"6\": the moments are 1 to 5" 'pagestat -@'
 "$BUILD/snapdiff" "$tmp/series" >"$tmp/out" 2>&1
 [ $? -le 1 ]
 ok $? 'snapdiff: the first and the last' || diag <"$tmp/out"
@@ -447,4 +449,7 @@ are 1 to 1" 'images of criu have one moment'
 "$BUILD/procmap" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
     'procmap -@ without a snapshot is refused'
-finish 131
+"$BUILD/pagestat" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
+is "$? $(head -n 1 "$tmp/err" | cut -d [ -f 1)$(<"$tmp/out")" \
+    "2 usage: pagestat " 'pagestat -@ without a snapshot is refused'
+finish 133
