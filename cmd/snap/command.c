@@ -143,8 +143,8 @@ job_parse(int argc, char *argv[])
 		errx(2, "-N requires -i");
 	if (j->every > 0 && (j->core || j->move.dry || j->move.kill ||
 	    j->path == NULL))
-		errx(2, "-i requires -o, and cannot be combined with -d, -k, "
-		    "--core or --to");
+		errx(2, "-i requires -o, and cannot be combined with -d, -k or "
+		    "--to");
 	if (j->move.to != NULL && (j->move.dry || j->path != NULL))
 		errx(2, "--to cannot be combined with -d or -o");
 	/* a child that is not moved would get another parent */
