@@ -76,10 +76,10 @@ demo:
 	@$(MAKE) -s all
 	@BUILD=$O tests/demo
 
-## test     install packages, build, and run all tests: ten minutes on
+## test     install packages, build, and run all tests: eight minutes on
 ##          two processors
 test:
-	@echo 'Every test, in about ten minutes; make check: the fast ones.'
+	@echo 'Every test, in about eight minutes; make check: the fast ones.'
 	@echo 'One, when this has built them: tests/run tests/live/memory.t' \
 	    '(tests/README)'
 	@tests/setup test

@@ -76,8 +76,11 @@ merge_embedded(struct merge *m, size_t i)
 	if ((q = embedded_find(m->a, &v)) != NULL) {
 		m->keep[i] = p->mem != NULL || q->mem != NULL ||
 		    !text_same(p->text, q->text);
-		if (m->keep[i])
-			d.to = makedev(DEV_MAJOR, m->minor_no++);
+		if (m->keep[i]) {
+			/* musl's makedev() evaluates its arguments twice */
+			d.to = makedev(DEV_MAJOR, m->minor_no);
+			m->minor_no++;
+		}
 	}
 	c->dev = d.to;
 	return POOL_ADD(&m->pool, m->dev, m->ndev, d);

@@ -17,6 +17,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
@@ -368,7 +369,7 @@ wait_readv_timed(void)
 	char c;
 	struct iovec v = { &c, 1 };
 
-	return (int)preadv2(sock_new(1, 0), &v, 1, -1, 0);
+	return (int)syscall(SYS_preadv2, sock_new(1, 0), &v, 1L, -1L, -1L, 0L);
 }
 
 static int
@@ -376,7 +377,7 @@ wait_writev_timed(void)
 {
 	struct iovec v = { (void *)(uintptr_t)"x", 1 };
 
-	return (int)pwritev2(sock_new(1, 1), &v, 1, -1, 0);
+	return (int)syscall(SYS_pwritev2, sock_new(1, 1), &v, 1L, -1L, -1L, 0L);
 }
 
 static int
