@@ -12,6 +12,8 @@
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
+#include <sys/utsname.h>
+
 #include <fcntl.h>
 #include <signal.h>
 
@@ -96,6 +98,23 @@ memory_unwatched(const struct lproc *p)
 	free(b.data);
 	return rc == 1 ? errstr_set("its memory is managed by userfaultfd(2)") :
 	    rc;
+}
+
+/*
+ * Return true if a page frame that a process shares with its clone cannot
+ * change. Before Linux 6.5, a read(2) with O_DIRECT that began before the clone
+ * was made can still write to such a frame. Since then the kernel pins the
+ * pages (bio_iov_iter_get_pages() in block/bio.c).
+ */
+bool
+live_framesfixed(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	return uname(&u) == 0 &&
+	    sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > 6 || (major == 6 && minor >= 5));
 }
 
 /*
