@@ -126,16 +126,22 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return the state of thread t when it was looked at.
+ * Return true if thread t was in a tracing stop when it was looked at. A tracer
+ * may have stopped or released it between the reads of the two files.
  */
-static char
-seen_state(const struct lthread *t)
+static bool
+seen_traced(const struct lthread *t)
 {
+	static const char line[] = "\nState:\tt";
 	const struct file *stat = filelist_find(&t->seen, "stat");
+	const struct file *status = filelist_find(&t->seen, "status");
 	struct task seen;
 
-	return stat == NULL || task_stat(&seen, stat->data, stat->len) == -1 ?
-	    t->state : seen.state;
+	if (status != NULL && memmem(status->data, status->len, line,
+	    sizeof line - 1) != NULL)
+		return true;
+	return (stat == NULL || task_stat(&seen, stat->data, stat->len) == -1 ?
+	    t->state : seen.state) == 't';
 }
 
 static void
@@ -167,7 +173,7 @@ thread_outwait(struct lproc *p, struct lthread *t)
 		look_again(p, t);
 		if (t->tid != p->pid)
 			return;
-		if (seen_state(t) == 't' || t->state == 't')
+		if (seen_traced(t) || t->state == 't')
 			runs = 0;
 		else
 			runs = t->state == 'R' ? runs + 1 : 2;
@@ -194,7 +200,7 @@ thread_relook(struct lproc *p, struct lthread *t)
 
 	if (t->caught)
 		return;
-	if (seen_state(t) == 't')
+	if (seen_traced(t))
 		thread_outwait(p, t);
 	for (i = 0; i < TRIES && (*nr == -1 || *nr == SYS_restart_syscall);
 	    i++) {
