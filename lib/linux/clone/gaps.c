@@ -272,16 +272,17 @@ keep_ring(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Unmap v, a private mapping of huge pages, in the clone. As long as the clone
- * has the pages, a write by the process needs new ones. If none are free, only
- * the process that made the mapping takes those of its clone; a child of it is
- * killed by SIGBUS (hugetlb_wp in mm/hugetlb.c).
+ * Copy v, a private mapping of huge pages, and unmap it in the clone. While
+ * the clone has the pages and none are free, a write kills the process by
+ * SIGBUS, unless it made the mapping itself (hugetlb_wp in mm/hugetlb.c).
  */
 static int
-keep_huge(const struct keeping *k, const struct vma *v)
+keep_huge(struct keeping *k, const struct vma *v)
 {
-	return k->of.alike != NULL || !is_cloned(k, v) ? 0 :
-	    inject_munmap(k->proc->calls, v->start, v->end - v->start);
+	if (k->of.alike == NULL && is_cloned(k, v) && inject_munmap(
+	    k->proc->calls, v->start, v->end - v->start) == -1)
+		return -1;
+	return keep_whole(k, v);
 }
 
 /*
@@ -325,9 +326,9 @@ keep_mapping(struct keeping *k, const struct vma *v)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
 		    keep_whole(k, v) : 0;
 	/* anonymous memory that has a file is huge pages */
-	if (!anon && how == TAKE_MEMORY && keep_huge(k, v) == -1)
-		return -1;
-	if (!is_cloned(k, v) || (!anon && how == TAKE_MEMORY))
+	if (!anon && how == TAKE_MEMORY)
+		return keep_huge(k, v);
+	if (!is_cloned(k, v))
 		return keep_whole(k, v);
 	if (k->of.alike != NULL)
 		return keep_alike(k, v, how);

@@ -61,6 +61,16 @@ clone_ready(struct lproc *p)
 }
 
 /*
+ * Return true if a descriptor of process p has this link below /proc/PID/fd.
+ */
+static bool
+has_open(const struct lproc *p, const char *link)
+{
+	return SEEK(p->task.open, p->task.nopen, strcmp(x->path, link) ==
+	    0) != NULL;
+}
+
+/*
  * Return true if a process of set l has a userfaultfd(2) descriptor open. Such
  * a process may monitor the memory of another process.
  */
@@ -70,8 +80,7 @@ has_monitor(const struct live *l)
 	const struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (SEEK(p->task.open, p->task.nopen, strcmp(x->path,
-		    "anon_inode:[userfaultfd]") == 0) != NULL)
+		if (has_open(p, "anon_inode:[userfaultfd]"))
 			return true;
 	return false;
 }
@@ -125,11 +134,9 @@ live_framesfixed(void)
 static bool
 reads_directly(const struct lproc *p, const struct vmas *vma)
 {
-	const struct task *t = &p->task;
-
-	return SEEK(t->open, t->nopen, x->flags & O_DIRECT) != NULL &&
-	    (SEEK(vma->v, vma->n, vma_isring(x)) != NULL || SEEK(t->open,
-	    t->nopen, strcmp(x->path, "anon_inode:[io_uring]") == 0) != NULL);
+	return SEEK(p->task.open, p->task.nopen, x->flags & O_DIRECT) != NULL &&
+	    (SEEK(vma->v, vma->n, vma_isring(x)) != NULL ||
+	    has_open(p, "anon_inode:[io_uring]"));
 }
 
 /*
