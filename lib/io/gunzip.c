@@ -53,8 +53,7 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 		return -1;
 	g->in->cut = n < h->len;
 	if (g->in->cut)
-		return errstr_set("cut off at byte %" PRIu64 "; the member has "
-		    "%zu bytes", g->in->pos + n, h->len);
+		return gzip_cut(g->in->pos + n, h);
 	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
 	if (gzip_unpack(&g->z, g->in->buf + g->in->start, h, g->raw) == -1)

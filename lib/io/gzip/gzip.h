@@ -66,6 +66,7 @@ struct gziptable {
 };
 
 int		 gzip_get(int fd, void *buf, size_t n, uint64_t off);
+int		 gzip_cut(uint64_t end, const struct gzhead *h);
 int		 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h,
 		    uint8_t *raw);
 int		 gziptable_read(struct gziptable *t, int fd, uint64_t off,

@@ -32,6 +32,17 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
+ * Set errstr to say that the member with header h is cut off at offset end.
+ * Return -1.
+ */
+int
+gzip_cut(uint64_t end, const struct gzhead *h)
+{
+	return errstr_set("cut off at byte %" PRIu64 "; the member has %zu "
+	    "bytes", end, h->len);
+}
+
+/*
  * Read and decompress a member of file fd. It begins at offset off, and has
  * exactly len bytes. Set *h to its header. Put its contents at raw, which has
  * room for GZIP_RAW bytes. Return 0, or -1 with errstr set.
@@ -41,6 +52,7 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 {
 	z_stream z = { 0 };
 	uint8_t *packed, after;
+	bool ours;
 	int rc;
 
 	if (len < MIN_GZIP || len > MAX_GZIP)
@@ -51,11 +63,10 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 		return errstr_set("out of memory");
 	}
 	rc = gzip_get(fd, packed, (size_t)len, off);
-	if (rc == 0 && gzip_head(packed, h) == 1 && h->len > len &&
-	    full_pread(fd, &after, 1, off + len) == 0)
-		rc = errstr_set("cut off at byte %" PRIu64 "; the member has "
-		    "%zu bytes", off + len, h->len);
-	else if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
+	ours = rc == 0 && gzip_head(packed, h) == 1;
+	if (ours && h->len > len && full_pread(fd, &after, 1, off + len) == 0)
+		rc = gzip_cut(off + len, h);
+	else if (rc == 0 && (!ours || h->len != len))
 		rc = errstr_set("its header is damaged");
 	if (rc == 0)
 		rc = gzip_unpack(&z, packed, h, raw);
