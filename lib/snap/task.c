@@ -220,17 +220,15 @@ records_list(struct snap_task *t)
 		t->of->failed = true;
 		return;
 	}
-	if ((v = t->record = mem_new(r.n, sizeof *v)) == NULL)
-		t->of->failed = true;
-	for (i = 0; v != NULL && i < r.n; i++) {
+	v = t->record = mem_new(r.n, sizeof *v);
+	for (i = 0; v != NULL && i < r.n; i++, t->nrecord++) {
 		linuxrec_get(&r, i, &v[i].file);
 		v[i].name = mem_dup(v[i].file.name, v[i].file.namelen);
-		if (v[i].name == NULL) {
-			t->of->failed = true;
+		if (v[i].name == NULL)
 			break;
-		}
-		t->nrecord++;
 	}
+	if (v == NULL || t->nrecord < r.n)
+		t->of->failed = true;
 	linuxrec_close(&r);
 }
 

@@ -18,21 +18,15 @@
 #include <unistd.h>
 
 /*
- * Open a snapshot of a process with a thread, and of another process.
+ * Write snapshot s to a file, free s, and open the file.
  */
 static struct snap_file *
-opened(const char *header)
+reopened(struct snap *s)
 {
-	struct snap *s = snap_new();
 	struct snap_file *f;
 	struct stream st;
 	struct buf b = { 0 };
 
-	s->header = strdup(header);
-	assert_non_null(snap_add(s, 7));
-	testrec_text(&b, "thread", "7\n");
-	testrec_give(&b, snap_add(s, 8));
-	assert_non_null(snap_add(s, 9));
 	snap_bytes(s, &b);
 	stream_file(&st, b.data, b.len);
 	if ((f = snap_open(st.path)) == NULL)
@@ -41,6 +35,23 @@ opened(const char *header)
 	buf_free(&b);
 	snap_free(s);
 	return f;
+}
+
+/*
+ * Open a snapshot of a process with a thread, and of another process.
+ */
+static struct snap_file *
+opened(const char *header)
+{
+	struct snap *s = snap_new();
+	struct buf b = { 0 };
+
+	s->header = strdup(header);
+	assert_non_null(snap_add(s, 7));
+	testrec_text(&b, "thread", "7\n");
+	testrec_give(&b, snap_add(s, 8));
+	assert_non_null(snap_add(s, 9));
+	return reopened(s);
 }
 
 static void
@@ -78,20 +89,12 @@ static struct snap_file *
 mapped(const char *maps)
 {
 	struct snap *s = snap_new();
-	struct snap_file *f;
-	struct stream st;
 	struct buf b = { 0 };
 
 	s->header = strdup("process snapshot");
 	testrec_text(&b, "maps", maps);
 	testrec_give(&b, snap_add(s, 7));
-	snap_bytes(s, &b);
-	stream_file(&st, b.data, b.len);
-	assert_non_null(f = snap_open(st.path));
-	stream_close(&st);
-	buf_free(&b);
-	snap_free(s);
-	return f;
+	return reopened(s);
 }
 
 /*
