@@ -158,7 +158,7 @@ early_copy(struct taking *k, const struct liveopts *o)
 	uint64_t last, kb = UINT64_MAX;
 	char text[100];
 
-	/* what is excluded is known after the stop */
+	/* excluded memory is found only when the processes are stopped */
 	if (k->job->stop || k->job->exclude != NULL || o->no_inject ||
 	    !live_framesfixed())
 		return 0;

@@ -115,7 +115,7 @@ say(void *arg, const char *text)
  * device.
  */
 static bool
-reread(const char *path)
+can_reread(const char *path)
 {
 	struct stat st;
 
@@ -143,7 +143,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 		program_warn("%s: no checksums", path);
 	if (!s->verified)
 		return s->damaged ? -1 : 0;
-	if (!reread(path) || !s->verified_index)
+	if (!can_reread(path) || !s->verified_index)
 		return 0;
 	if ((t = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
@@ -158,8 +158,8 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 
 /*
  * List the readable part of the damaged file at path, then print the error.
- * With -c, print all damage. s is what was read of path, or NULL; it is listed
- * if path cannot be read twice. It is freed.
+ * With -c, print all damage. s has the part of path that was read, or is NULL.
+ * If path cannot be read twice, list s; otherwise read path again. Free s.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)
@@ -172,7 +172,7 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 
 	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
 	    sizeof d.reported);
-	if (reread(path)) {
+	if (can_reread(path)) {
 		snap_free(s);
 		s = snap_load(path, &o);
 	}
@@ -194,7 +194,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	    .files = shown_by(ls), .record = list_record,
 	    .scan = ls->check || ls->parts,
 	    .part = ls->parts ? parts_print : NULL,
-	    .partial = !reread(path), .moments = sources.moment == NULL,
+	    .partial = !can_reread(path), .moments = sources.moment == NULL,
 	    .warn = program_lose, MOMENT_OF(sources),
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;

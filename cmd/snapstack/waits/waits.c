@@ -14,7 +14,7 @@
  * the kernel function in which the thread slept (proc_pid_wchan(5)). Both were
  * recorded before the thread was stopped. Return false if the record has no
  * call, or if the thread has moved since then. A thread without registers did
- * not stop, and its record is all that is known; that of a kernel thread is
+ * not stop: then only the record is known. The record of a kernel thread has
  * zeros.
  */
 static bool
