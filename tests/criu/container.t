@@ -47,8 +47,8 @@ comes_back() {
 	# a mount that another one covers is not restored
 	is "$(mounts "$pid" | comm -13 "$tmp/mounts" -)" '' \
 	    "$1: no other mounts"
-	is "$(awk '{ print $2 }' "$tmp/mounts" | sort -u)" \
-	    "$(mounts "$pid" | awk '{ print $2 }' | sort -u)" \
+	is "$(diff <(awk '{ print $2 }' "$tmp/mounts" | sort -u) \
+	    <(mounts "$pid" | awk '{ print $2 }' | sort -u))" '' \
 	    "$1: the same mount points"
 	over
 	rm -rf "$tmp/there" "$tmp/pidfile"

@@ -61,8 +61,10 @@ if grep -qw paca /proc/cpuinfo && criu_from 4.1 && ! criu_from 4.2; then
 	! criu_from 4.1 || criu_from 4.2 ||
 	    skip_all 'criu 4.1 and pointer authentication'
 fi
-# unmount the snapfs of other tests: criu fails if the server of a mount ends
-umount -a -l -t fuse.snapfs 2>/dev/null
+# unmount what other tests mounted: criu fails if the server of a mount ends, or
+# if a mount has gone because its directory was removed
+awk '$3 == "fuse.snapfs" || $2 ~ /\/live\.[^\/]*\// { print $2 }' /proc/mounts |
+    xargs -r umount -l 2>/dev/null
 # keep the cache of criu's kernel features within this test
 mount -t tmpfs none /run || skip_all 'may not mount'
 why=$("$criu" check 2>&1) ||
