@@ -6,13 +6,23 @@
 #include "criu/read/read.h"
 #include "snap6/snap6.h"
 
+enum { TRIES = 10 };		/* how often to open a file that changes */
+
+/*
+ * Return true if path does not mean standard input.
+ */
+static bool
+is_named(const char *path)
+{
+	return path != NULL && strcmp(path, "-") != 0;
+}
+
 static bool
 is_dir(const char *path)
 {
 	struct stat st;
 
-	return path != NULL && strcmp(path, "-") != 0 &&
-	    stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return is_named(path) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /*
@@ -30,6 +40,33 @@ read_any(struct input *in, const struct readopts *o)
 }
 
 /*
+ * Read *in with options o. Return the snapshot, or NULL with errstr set.
+ */
+static struct snap *
+input_load(struct input *in, const struct readopts *o)
+{
+	struct snap *s = NULL;
+
+	/* spool first, because a damaged file is not read in order */
+	if ((o->salvage && in->size == UINT64_MAX && input_spool(in) == -1) ||
+	    input_gunzip(in, o->salvage) == -1 ||
+	    (s = read_any(in, o)) == NULL)
+		return NULL;
+	s->st = in->st;
+	if (!o->moments)
+		s = moment_keep(s, in->name, o);
+	if (s != NULL && s->moment != 0 && o->store != NULL) {
+		o->store->snap = s;
+		if (in->size == UINT64_MAX) {
+			snap_free(s);
+			errstr_set("%s: a series must be a file", in->name);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+/*
  * Read a snapshot from path, or from standard input if path is NULL or "-". The
  * input may be a snapshot, an ELF core, or CRIU images in a directory or a
  * tar(1) archive. A file may be compressed with gzip or zstd. o has the options
@@ -43,7 +80,9 @@ snap_load(const char *path, const struct readopts *o)
 {
 	static const struct readopts none;
 	struct input *in;
-	struct snap *s = NULL;
+	struct snap *s;
+	bool again;
+	int i = 0;
 
 	if (o == NULL)
 		o = &none;
@@ -51,26 +90,17 @@ snap_load(const char *path, const struct readopts *o)
 		s = criu_read(path, o);
 		return s == NULL || o->moments ? s : moment_keep(s, path, o);
 	}
-	if ((in = input_open(path)) == NULL)
-		return NULL;
-	/* spool first, because a damaged file is not read in order */
-	if ((!o->salvage || in->size != UINT64_MAX ||
-	    input_spool(in) != -1) && input_gunzip(in, o->salvage) == 0 &&
-	    (s = read_any(in, o)) != NULL) {
-		s->st = in->st;
-		if (!o->moments)
-			s = moment_keep(s, in->name, o);
-		if (s != NULL && s->moment != 0 && o->store != NULL) {
-			o->store->snap = s;
-			if (in->size == UINT64_MAX) {
-				snap_free(s);
-				s = NULL;
-				errstr_set("%s: a series must be a file",
-				    in->name);
-			}
-		}
-	}
-	input_close(in);
+	do {
+		if ((in = input_open(path)) == NULL)
+			return NULL;
+		s = input_load(in, o);
+		/* a series that grows: another moment has replaced the last
+		   members of the compressed file */
+		again = s == NULL && ++i < TRIES && is_named(path) &&
+		    !input_plain(in) && input_changed(in) &&
+		    o->store == NULL && !o->scan;
+		input_close(in);
+	} while (again);
 	return s;
 }
 

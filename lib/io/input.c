@@ -113,6 +113,20 @@ input_memory(const char *name, const void *data, size_t len)
 }
 
 /*
+ * Return true if in reads a regular file that was written after in was opened.
+ */
+bool
+input_changed(const struct input *in)
+{
+	struct stat st;
+
+	return in->real != UINT64_MAX && in->fd != -1 &&
+	    fstat(in->fd, &st) == 0 && (st.st_size != in->st.st_size ||
+	    st.st_mtim.tv_sec != in->st.st_mtim.tv_sec ||
+	    st.st_mtim.tv_nsec != in->st.st_mtim.tv_nsec);
+}
+
+/*
  * Free the decompressor of stream in, if it has one.
  */
 void

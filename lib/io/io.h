@@ -140,6 +140,7 @@ bool		 input_iscut(const struct input *in);
 struct input	*input_open(const char *path);
 struct input	*input_fd(const char *name, int fd);
 struct input	*input_memory(const char *name, const void *data, size_t len);
+bool		 input_changed(const struct input *in);
 void		 input_close(struct input *in);
 size_t		 input_fill(struct input *in, size_t n);
 const uint8_t	*input_peek(struct input *in, size_t n);

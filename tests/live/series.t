@@ -124,7 +124,24 @@ is "$("$BUILD/pagestat" -@ 6 "$tmp/five" 2>&1 | sed "s,$tmp,TMP,g")" \
 "$BUILD/snapdiff" "$tmp/series" >"$tmp/out" 2>&1
 [ $? -le 1 ]
 ok $? 'snapdiff: the first and the last' || diag <"$tmp/out"
+# while the series in a compressed file is read, another one replaces it
 was=$pid
+target "$targets/sparse"
+for n in 2 3; do
+	"$BUILD/snap" -z -i 0.1 -N $n -o "$tmp/$n.gz" "$pid" 2>&1 | diag
+done
+if command -v gdb >/dev/null; then
+	cp "$tmp/2.gz" "$tmp/adding"
+	timeout 60 gdb -nx -batch -ex 'break read_index' -ex run \
+	    -ex "shell cat '$tmp/3.gz' >'$tmp/adding'" -ex delete \
+	    -ex continue --args "$BUILD/snapls" -n "$tmp/adding" >"$tmp/out" 2>&1
+	is "$(grep -cE '^ *[0-9]+ +20[0-9]{2}-' "$tmp/out") $(grep \
+	    '^snapls' "$tmp/out")" '3 ' \
+	    'a file that changes while it is opened is opened again' ||
+	    diag <"$tmp/out"
+else
+	skip 'a file that changes while it is opened is opened again' 'no gdb'
+fi
 target python3 -c 'import time
 all = []
 print("ready", flush=True)
@@ -452,4 +469,4 @@ is "$? $(<"$tmp/err")$(<"$tmp/out")" "2 procmap: -@ requires a snapshot (-M)" \
 "$BUILD/pagestat" -@ 2 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(head -n 1 "$tmp/err" | cut -d [ -f 1)$(<"$tmp/out")" \
     "2 usage: pagestat " 'pagestat -@ without a snapshot is refused'
-finish 133
+finish 134
