@@ -626,6 +626,43 @@ test_salvage(void **state)
 }
 
 /*
+ * A damaged member is decompressed once: after the first attempt, its bytes are
+ * not read again.
+ */
+static void
+test_once(void **state)
+{
+	struct stream st;
+	struct input *in;
+	struct buf b;
+	size_t at[16], middle;
+	uint8_t c;
+	int i;
+
+	(void)state;
+	pack(data, SIZE, 1, SIZE, &b);
+	assert_int_equal(members(&b, at), 5);
+	middle = at[1] + (at[2] - at[1]) / 2;
+	b.data[middle] ^= 0x10;
+	stream_file(&st, b.data, b.len);
+	in = input_open(st.path);
+	assert_non_null(in);
+	assert_int_equal(input_gunzip(in, true), 0);
+	b.data[middle] ^= 0x10;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(input_pread(in, &c, 1, MIB), -1);
+		assert_contains(snap_errstr(), "gzip member 2, at byte ");
+		assert_int_equal(input_pread(in, &c, 1, 0), 0);
+		/* the file becomes sound */
+		assert_int_equal(pwrite(st.fd, b.data + middle, 1,
+		    (off_t)middle), 1);
+	}
+	input_close(in);
+	stream_close(&st);
+	buf_free(&b);
+}
+
+/*
  * A stream of headers without members: only a few are examined.
  */
 static void
@@ -1202,6 +1239,7 @@ main(void)
 		cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_salvage),
+		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_long),

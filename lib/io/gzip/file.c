@@ -7,6 +7,8 @@
  *	FILLING		a thread reads a member into it
  *	FULL		has a member, which stays while it has users
  *
+ * A member that is damaged is decompressed once.
+ *
  * There are FIRST_SLOTS slots, enough to read the stream sequentially, and one
  * more, up to the maximum, whenever a member must be read again after it was
  * dropped.
@@ -44,6 +46,9 @@ struct gzipfile {
 				   under lock */
 	bool		*had;	/* owned; for each member, whether a slot had
 				   it before; under lock */
+	char		**why;	/* owned; for each member, why it is damaged;
+				   NULL: not known to be; under lock */
+	size_t		 nwhy;	/* number of elements of "why" */
 	bool		 damaged; /* the table was built from a damaged
 				     stream */
 	struct slot	*slot;	/* owned; MAX_SLOTS slots; under lock, except
@@ -56,6 +61,21 @@ struct gzipfile {
 };
 
 /*
+ * Free what f has for each member.
+ */
+static void
+slots_free(struct gzipfile *f)
+{
+	size_t i;
+
+	for (i = 0; f->why != NULL && i < f->nwhy; i++)
+		free(f->why[i]);
+	free(f->why);
+	free(f->in);
+	free(f->had);
+}
+
+/*
  * Mark all slots of f as free, and prepare f for a stream with the given number
  * of members.
  */
@@ -63,22 +83,26 @@ static int
 slots_reset(struct gzipfile *f, size_t members)
 {
 	struct slot **in;
+	char **why;
 	bool *had;
 	size_t i;
 
 	in = calloc(members + 1, sizeof *in);
 	had = calloc(members + 1, sizeof *had);
-	if (in == NULL || had == NULL) {
+	why = calloc(members + 1, sizeof *why);
+	if (in == NULL || had == NULL || why == NULL) {
 		free(in);
 		free(had);
+		free(why);
 		return -1;
 	}
 	for (i = 0; i < MAX_SLOTS; i++)
 		f->slot[i].state = FREE;
-	free(f->in);
-	free(f->had);
+	slots_free(f);
 	f->in = in;
 	f->had = had;
+	f->why = why;
+	f->nwhy = members + 1;
 	return 0;
 }
 
@@ -178,8 +202,7 @@ gzipfile_free(struct gzipfile *f)
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->change);
 	free(f->t.at);
-	free(f->in);
-	free(f->had);
+	slots_free(f);
 	free(f->slot);
 	free(f);
 }
@@ -238,17 +261,19 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 }
 
 /*
- * Decompress a member of f into raw, which has room for GZIP_RAW bytes. Return
+ * Decompress a member of f into raw, which has room for GZIP_RAW bytes. Set
+ * *damaged to whether its bytes were read but could not be decompressed. Return
  * 0, or -1 with errstr set.
  */
 int
-gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
+gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw,
+    bool *damaged)
 {
 	const uint64_t *at = f->t.at + member;
 	struct gzhead h;
 	int rc;
 
-	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, raw);
+	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, raw, damaged);
 	if (rc == 0 && h.raw != (member + 1 < f->t.n ? GZIP_RAW :
 	    (f->t.size - 1) % GZIP_RAW + 1))
 		rc = errstr_set("its header is damaged");
@@ -292,21 +317,25 @@ slot_new(struct gzipfile *f, size_t member)
 static int
 slot_load(struct gzipfile *f, struct slot *s)
 {
+	bool damaged;
 	int rc;
 
+	damaged = false;
 	s->state = FILLING;
 	f->in[s->member] = s;
 	pthread_mutex_unlock(&f->lock);
 	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
 		rc = errstr_set("out of memory");
 	else
-		rc = gzipfile_member(f, s->member, s->raw);
+		rc = gzipfile_member(f, s->member, s->raw, &damaged);
 	pthread_mutex_lock(&f->lock);
 	s->state = rc == 0 ? FULL : FREE;
 	if (rc == 0)
 		f->had[s->member] = true;
 	else
 		f->in[s->member] = NULL;
+	if (damaged)
+		f->why[s->member] = strdup(snap_errstr());
 	pthread_cond_broadcast(&f->change);
 	return rc;
 }
@@ -321,10 +350,13 @@ slot_get(struct gzipfile *f, size_t member)
 	struct slot *s;
 
 	pthread_mutex_lock(&f->lock);
-	while (((s = f->in[member]) == NULL &&
-	    (s = slot_new(f, member)) == NULL) || s->state == FILLING)
+	while (f->why[member] == NULL && (((s = f->in[member]) == NULL &&
+	    (s = slot_new(f, member)) == NULL) || s->state == FILLING))
 		pthread_cond_wait(&f->change, &f->lock);
-	if (s->state == FULL || slot_load(f, s) == 0) {
+	if (f->why[member] != NULL) {
+		(void)errstr_set("%s", f->why[member]);
+		s = NULL;
+	} else if (s->state == FULL || slot_load(f, s) == 0) {
 		s->users++;
 		s->used = ++f->clock;
 	} else

@@ -68,7 +68,7 @@ struct gziptable {
 int		 gzip_get(int fd, void *buf, size_t n, uint64_t off);
 int		 gzip_cut(uint64_t end, const struct gzhead *h);
 int		 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h,
-		    uint8_t *raw);
+		    uint8_t *raw, bool *damaged);
 int		 gziptable_read(struct gziptable *t, int fd, uint64_t off,
 		    uint64_t end);
 int		 gziptable_salvage(struct gziptable *t, int fd, uint64_t off,
@@ -84,7 +84,7 @@ void		 gzipfile_free(struct gzipfile *f);
 void		 gzipfile_keep(struct gzipfile *f, size_t mib);
 uint64_t	 gzipfile_size(const struct gzipfile *f);
 int		 gzipfile_member(const struct gzipfile *f, size_t member,
-		    uint8_t *raw);
+		    uint8_t *raw, bool *damaged);
 int		 gzipfile_widen(struct gzipfile *f, uint64_t bytes);
 size_t		 gzipfile_guess(struct gzipfile *f, void *buf, size_t n);
 struct gzipfile	*gzipfile_share(struct gzipfile *f);

@@ -45,16 +45,19 @@ gzip_cut(uint64_t end, const struct gzhead *h)
 /*
  * Read and decompress a member of file fd. It begins at offset off, and has
  * exactly len bytes. Set *h to its header. Put its contents at raw, which has
- * room for GZIP_RAW bytes. Return 0, or -1 with errstr set.
+ * room for GZIP_RAW bytes. Set *damaged to whether its bytes were read but could
+ * not be decompressed. Return 0, or -1 with errstr set.
  */
 int
-gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
+gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw,
+    bool *damaged)
 {
 	z_stream z = { 0 };
 	uint8_t *packed, after;
 	bool ours;
 	int rc;
 
+	*damaged = false;
 	if (len < MIN_GZIP || len > MAX_GZIP)
 		return errstr_set("its header is damaged");
 	packed = malloc((size_t)len);
@@ -68,8 +71,10 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 		rc = gzip_cut(off + len, h);
 	else if (rc == 0 && (!ours || h->len != len))
 		rc = errstr_set("its header is damaged");
-	if (rc == 0)
+	if (rc == 0) {
 		rc = gzip_unpack(&z, packed, h, raw);
+		*damaged = rc == -1;
+	}
 	inflateEnd(&z);
 	free(packed);
 	return rc;
@@ -98,13 +103,14 @@ static bool
 member_sound(int fd, uint64_t off, struct gzhead *h, uint64_t *looks)
 {
 	uint8_t *raw;
-	bool sound;
+	bool damaged, sound;
 
 	if (*looks == 0)
 		return false;
 	--*looks;
 	raw = malloc(GZIP_RAW);
-	sound = raw != NULL && gzip_read(fd, off, h->len, h, raw) == 0;
+	sound = raw != NULL && gzip_read(fd, off, h->len, h, raw,
+	    &damaged) == 0;
 	free(raw);
 	return sound;
 }

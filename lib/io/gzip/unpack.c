@@ -51,13 +51,14 @@ member_unpack(const struct unpacking *s, uint64_t i)
 	const uint64_t member = s->pos / GZIP_RAW + i;
 	uint64_t from, to;
 	uint8_t *buf;
+	bool damaged;
 
 	from = member * GZIP_RAW;
 	to = from + GZIP_RAW < s->end ? from + GZIP_RAW : s->end;
 	from = from > s->pos ? from : s->pos;
 	buf = s->buf + (from - s->pos);
 	if (to - from == GZIP_RAW && to <= gzipfile_size(s->f))
-		return gzipfile_member(s->f, (size_t)member, buf);
+		return gzipfile_member(s->f, (size_t)member, buf, &damaged);
 	return part_read(s->f, buf, (size_t)(to - from), from);
 }
 
