@@ -83,7 +83,7 @@ lldb_reads() {
 	    diag <"$tmp/core.bt"
 }
 
-target "$targets/threads"
+target "$targets/threads" busy
 compare "C threads" "$targets/threads"
 kill "$pid"	# its threads are busy
 

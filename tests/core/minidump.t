@@ -22,7 +22,7 @@ frames() {
 	see "$1" 'bt all' | grep -oE '(thread|frame) #[0-9]+(: 0x[0-9a-f]+)?'
 }
 
-target "$targets/threads"
+target "$targets/threads" busy
 snap -o "$tmp/snap" "$pid"
 kill -STOP "$pid"	# its threads are busy
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"

@@ -93,7 +93,7 @@ elsewhere() {
 	fusermount3 -u "$tmp/mnt"
 }
 
-target "$targets/threads"
+target "$targets/threads" busy
 elsewhere "C threads"
 same "C threads: eu-stack prints the same there" "$tmp/live.eu" \
     "$tmp/there.eu"

@@ -10,7 +10,7 @@ client() {
 	timeout 250 python3 "$tests/fs/ninep.py" "$@" 2>&1 | head -20
 }
 
-target "$targets/threads"
+target "$targets/threads" busy
 snap -o "$tmp/snap" "$pid"
 kill -STOP "$pid"	# its threads are busy
 sleep 1000 &

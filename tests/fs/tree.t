@@ -7,7 +7,7 @@
 
 # a program with threads; it is stopped, and the snapshot is compared with /proc
 as=(env GLIBC_TUNABLES=glibc.pthread.rseq=0)	# rseq has the processor
-target "$targets/threads"
+target "$targets/threads" busy
 as=(env)
 kill -STOP "$pid"
 until_true grep -q '^State:.*T' "/proc/$pid/status"

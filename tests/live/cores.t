@@ -51,14 +51,14 @@ round() {
 
 # small stacks: the time grows with the size of the core
 as=(prlimit --stack=262144:)
-target "$targets/threads"
+target "$targets/threads" busy
 as=(env)
 gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
+kill "$pid"	# its threads are busy
 round gcore "$targets/threads" "$tmp/core.$pid" "$pid"
 is "$(timeout 60 "$BUILD/snapcore" -r - <"$tmp/core.$pid" | cmp - "$tmp/snap")" \
     '' 'gcore: the same from standard input'
 rm -f "$tmp/core.$pid"
-kill "$pid"	# its threads are busy
 
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in

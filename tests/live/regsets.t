@@ -6,8 +6,16 @@
 . "$(dirname "$0")/../tap.sh"
 
 target "$targets/compute"
-kill -STOP "$pid"
-until_true is_stopped
+# stopped_there: stop it while a thread computes
+stopped_there() {
+	kill -STOP "$pid"
+	until_true is_stopped
+	grep -q '^-1 ' "/proc/$pid/task"/*/syscall || {
+		kill -CONT "$pid"
+		return 1
+	}
+}
+until_true stopped_there
 for options in "" -n; do
 	# shellcheck disable=SC2086 # none, or one
 	try "snap $options: taken" "$BUILD/snap" $options -o "$tmp/snap" "$pid"

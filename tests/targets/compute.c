@@ -1,7 +1,8 @@
 /*
  * Threads that compute with all their registers and check them, and threads
  * that wait in system calls that must not return.  The first thread computes,
- * or waits if there is an argument.
+ * or waits if there is an argument.  Those that compute sleep most of the time,
+ * to leave the processors to others.
  */
 #include "target.h"
 #include "spin.h"
@@ -15,6 +16,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+enum { SPINS = 300000, NAP_US = 500 };
+
 static atomic_long wrong, returned, rounds;
 static atomic_bool quit;
 static int quiet[2];
@@ -24,7 +27,8 @@ compute(void *arg)
 {
 	(void)arg;
 	while (!quit) {
-		wrong += spin(20000);
+		wrong += spin(SPINS);
+		returned += usleep(NAP_US) == -1;
 		rounds++;
 	}
 	return NULL;
@@ -109,10 +113,10 @@ main(int argc, char *argv[])
 		ready_await();
 	else {
 		ready();
-		/* check for input between the rounds */
+		/* wait for input between the rounds */
 		for (struct pollfd p = { .fd = 0, .events = POLLIN };
-		    poll(&p, 1, 0) != 1; rounds++)
-			wrong += spin(20000);
+		    poll(&p, 1, 1) == 0; rounds++)
+			wrong += spin(SPINS);
 	}
 	was = rounds;
 	usleep(200000);

@@ -2,8 +2,8 @@
  * An x86-64 process without libraries, whose code lacks gadgets of other
  * programs: a syscall before a ret, and a pop %rax before a ret.  It has the
  * code to which signal handlers return.  It computes with many registers and
- * checks them until it can read its standard input, and reports.  Built with
- * -static -nostdlib -ffreestanding.
+ * checks them, and waits between these rounds, until it can read its standard
+ * input; then it reports.  Built with -static -nostdlib -ffreestanding.
  */
 enum {
 	SYS_WRITE = 1, SYS_POLL = 7, SYS_RT_SIGACTION = 13,
@@ -11,7 +11,7 @@ enum {
 	SIGUSR1 = 10,
 	SA_RESTORER = 0x04000000,
 	POLLIN = 1,
-	ROUNDS = 200000
+	ROUNDS = 1000000
 };
 
 struct pollfd {
@@ -99,7 +99,7 @@ _start(void)
 	sys(SYS_KILL, sys(SYS_GETPID, 0, 0, 0, 0), SIGUSR1, 0, 0);
 	say("ready\n");
 	wrong = 0;
-	while (sys(SYS_POLL, (long)&p, 1, 0, 0) == 0)
+	while (sys(SYS_POLL, (long)&p, 1, 1, 0) == 0)
 		wrong |= changed();
 	say(wrong ? "report registers 1\n" : "report registers 0\n");
 	say(handled == 1 ? "report handled 0\n" : "report handled 1\n");

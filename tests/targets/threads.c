@@ -1,6 +1,7 @@
 /*
- * 64 threads with known values in registers and on their stacks; two are busy,
- * the others wait in pause(2).
+ * 64 threads with known values in registers and on their stacks.  Two count, and
+ * sleep most of the time, to leave the processors to others; with an argument,
+ * they do not sleep.  The other threads wait in pause(2).
  */
 #include "target.h"
 
@@ -8,8 +9,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum { THREADS = 64, BUSY = 2 };
+
+/* busy threads sleep when these bits of their count are 0 */
+static long rests = 0xffff;
+static const struct timespec nap = { 0, 5000000 };
 
 static atomic_long count[THREADS];
 static atomic_int started;
@@ -18,11 +24,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #ifdef __x86_64__
 /*
  * Fill registers that a system call preserves; then make the call for ever, or
- * count if call is negative.
+ * count and sleep if call is negative.
  */
 static void __attribute__((noreturn))
 stay(uint64_t v, atomic_long *n, long call)
 {
+	register atomic_long *r8 __asm__("r8") = n;
+	register long r9 __asm__("r9") = call, r10 __asm__("r10") = rests;
+
 	__asm__ volatile(
 	    "movq %0, %%r12\n\t"
 	    "leaq 1(%0), %%r13\n\t"
@@ -35,11 +44,19 @@ stay(uint64_t v, atomic_long *n, long call)
 	    "syscall\n\t"
 	    "cmpq $-4, %%rax\n\t"
 	    "je 3f\n\t"
-	    "2: lock incq (%1)\n\t"
+	    "lock incq (%1)\n\t"
 	    "jmp 1b\n\t"
+	    "2: lock incq (%1)\n\t"
+	    "testq %3, (%1)\n\t"
+	    "jnz 2b\n\t"
+	    "movq %6, %%rax\n\t"
+	    "syscall\n\t"
+	    "testq %%rax, %%rax\n\t"
+	    "jz 2b\n\t"
 	    "3: movq $-1000000, (%1)\n\t"
 	    "jmp 1b"
-	    : : "b" (v), "D" (n), "S" (call)
+	    : : "b" (v), "r" (r8), "r" (r9), "r" (r10), "D" (&nap), "S" (0L),
+	    "i" (SYS_nanosleep)
 	    : "rax", "rcx", "r11", "r12", "r13", "r14", "r15", "xmm15",
 	    "memory");
 	__builtin_unreachable();
@@ -47,7 +64,7 @@ stay(uint64_t v, atomic_long *n, long call)
 #elif defined __aarch64__
 /*
  * Fill registers that a system call preserves; then make the call for ever, or
- * count if call is negative.
+ * count and sleep if call is negative.
  */
 static void __attribute__((noreturn))
 stay(uint64_t v, atomic_long *n, long call)
@@ -66,11 +83,17 @@ stay(uint64_t v, atomic_long *n, long call)
 	    "svc #0\n\t"
 	    "cmn x0, #4\n\t"
 	    "b.eq 3f\n\t"
-	    "2: ldr x0, [%1]\n\tadd x0, x0, #1\n\tstr x0, [%1]\n\t"
+	    "ldr x0, [%1]\n\tadd x0, x0, #1\n\tstr x0, [%1]\n\t"
 	    "b 1b\n\t"
+	    "2: ldr x0, [%1]\n\tadd x0, x0, #1\n\tstr x0, [%1]\n\t"
+	    "tst x0, %3\n\tb.ne 2b\n\t"
+	    "mov x8, %5\n\tmov x0, %4\n\tmov x1, #0\n\t"
+	    "svc #0\n\t"
+	    "cbz x0, 2b\n\t"
 	    "3: movn x0, #0xf, lsl #16\n\tstr x0, [%1]\n\t"
 	    "b 1b"
-	    : : "r" (v), "r" (n), "r" (call)
+	    : : "r" (v), "r" (n), "r" (call), "r" (rests), "r" (&nap),
+	    "i" (SYS_nanosleep)
 	    : "x0", "x1", "x2", "x3", "x4", "x8", "x19", "x20", "x21", "x22",
 	    "x23", "d15", "cc", "memory");
 	__builtin_unreachable();
@@ -106,15 +129,15 @@ run(void *arg)
 	stay(i << 40 | 0x1234567, &count[i], i < BUSY ? -1 : SYS_pause);
 #else
 	for (;;)
-		if (i < BUSY)
-			count[i]++;
-		else
+		if (i >= BUSY)
 			pause();
+		else if ((++count[i] & rests) == 0)
+			(void)nanosleep(&nap, NULL);
 #endif
 }
 
 int
-main(void)
+main(int argc, char *argv[])
 {
 	pthread_t t;
 	long was[BUSY];
@@ -122,13 +145,16 @@ main(void)
 	int tries;
 	long bad;
 
+	(void)argv;
+	if (argc > 1)
+		rests = -1;
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&t, NULL, run, (void *)i) != 0)
 			err(1, "pthread_create");
 	while (started < THREADS)
 		usleep(1000);
 	ready_await();
-	/* busy threads still count, the others never returned */
+	/* busy threads still count, and no call was interrupted */
 	for (i = 0; i < BUSY; i++)
 		was[i] = count[i];
 	for (bad = BUSY, tries = 0; tries < timeout(10000) && bad > 0;
@@ -138,8 +164,8 @@ main(void)
 			bad += count[i] == was[i];
 	}
 	report("idle", bad);
-	for (bad = 0, i = BUSY; i < THREADS; i++)
-		bad += count[i] != 0;
+	for (bad = 0, i = 0; i < THREADS; i++)
+		bad += i < BUSY ? count[i] < 0 : count[i] != 0;
 	report("returned", bad);
 	return 0;
 }
