@@ -14,7 +14,6 @@ our writer.  Prints errors, and exits 1 if there are any.
 """
 
 import os
-import platform
 import struct
 import sys
 
@@ -25,6 +24,11 @@ import rules        # noqa: E402
 from reader import Fault    # noqa: E402
 
 MASK = (1 << 64) - 1
+GAMMA = 0x9e3779b97f4a7c15
+LANES = 128
+EACH = sum(1 << 128 * i for i in range(LANES))
+WORDS = EACH * MASK
+COUNT = sum((GAMMA * (i + 1) & MASK) << 128 * i for i in range(LANES))
 faults = 0
 flags = []
 
@@ -37,13 +41,16 @@ def fault(text):
 
 
 def pattern(seed, length):
-    words = []
-    for i in range(length // 8):
-        z = ((seed << 32) + (i + 1) * 0x9e3779b97f4a7c15) & MASK
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & MASK
-        z = (z ^ z >> 27) * 0x94d049bb133111eb & MASK
-        words.append(z ^ z >> 31)
-    return struct.pack('<%dQ' % len(words), *words)
+    """The pattern of a seed (tests/targets/target.h).  Numbers of 128 * LANES
+    bits have a word in each 128 bits, so that products do not overlap."""
+    made = bytearray()
+    for i in range(0, length // 8, LANES):
+        z = COUNT + EACH * ((seed << 32) + i * GAMMA & MASK) & WORDS
+        z = ((z ^ z >> 30) & WORDS) * 0xbf58476d1ce4e5b9 & WORDS
+        z = ((z ^ z >> 27) & WORDS) * 0x94d049bb133111eb & WORDS
+        z = ((z ^ z >> 31) & WORDS).to_bytes(16 * LANES, 'little')
+        made += memoryview(z).cast('Q')[::2].tobytes()
+    return bytes(made[:length // 8 * 8])
 
 
 def load(name):
@@ -117,7 +124,7 @@ def check(snap, pid, kind, rest):
     if kind == 'regs':
         tid, value = int(rest[0]), int(rest[1], 16)
         # r12 to r15 and xmm15, or x19 to x22 and d15
-        at, xmm = (152, 240) if platform.machine() == 'aarch64' else (88, 400)
+        at, xmm = (152, 240) if os.uname().machine == 'aarch64' else (88, 400)
         regs = small(snap, tid, b'regs')
         got = struct.unpack('<4Q', regs[at:at + 32]) if regs else None
         if got != tuple(value + i for i in range(4)):
