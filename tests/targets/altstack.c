@@ -1,7 +1,8 @@
 /*
  * Threads that change their alternate signal stack, sigaltstack(2), and record
  * it in memory: all the time, after a nap, or for each message that they
- * receive.  Other threads set it once, and wait.
+ * receive.  Other threads set it once, and wait.  Those that change it all the
+ * time rest after STEPS changes, to leave the processors to others.
  *
  *	altstack TID ADDR	two words at ADDR: the stack to be set next,
  *				and the stack that was set last
@@ -55,10 +56,15 @@ static void
 lull(const struct changer *c, unsigned int i)
 {
 	struct timespec nap = { 0, (1 + i % NAPMOST) * 1000000 };
+	const struct timespec rest = { 0, 300000 };
 	struct pollfd none = { .fd = -1 };
 	char byte;
 
 	switch (c->role) {
+	case SPINS:
+		if (i % STEPS == 0)
+			(void)nanosleep(&rest, NULL);
+		break;
 	case NAPS:
 		(void)nanosleep(&nap, NULL);
 		break;
