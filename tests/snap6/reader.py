@@ -14,6 +14,8 @@ KB = 1024
 ZEROS = bytes(KB)
 FILES = b'segment fd fpregs kregs noteid ns proc regs status'.split()
 NAME = re.compile(rb'[!-~]+')
+RUN = re.compile(b'z*')
+PARTS = re.compile(b'z{1,1024}|[^z]')   # of the flags of a segment
 
 
 class Fault(Exception):
@@ -199,11 +201,16 @@ class Reader:
             return
         seg = Segment(base, length, pages, self.sections)
         image.append(seg)       # now: it may refer to itself
-        for i in range(pages):
-            flag, where, size = self.page(seg.room(i))
+        while len(seg.where) < pages:
+            flag, where, size = self.page(seg.room(len(seg.where)))
             seg.flag += flag
             seg.where.append(where)
             seg.size.append(size)
+            if flag == b'z':
+                n = self.zeros(pages - len(seg.where) - 1)
+                seg.flag += flag * n
+                seg.where.extend(array.array('Q', [where]) * n)
+                seg.size.extend(array.array('H', [size]) * n)
 
     def extent(self):
         """Return the base, the length and the pages of a segment."""
@@ -216,6 +223,14 @@ class Reader:
         if pages > self.size - self.pos:
             self.fail(at, 'a segment of more pages than there are bytes')
         return base, length, pages
+
+    def zeros(self, most):
+        """Read pages of zeros of full size, at most this many. Return how
+        many there are."""
+        end = self.pos + max(most, 0)
+        n = RUN.match(self.input, self.pos, end).end() - self.pos
+        self.pos += n
+        return n
 
     def page(self, room):
         """Read a page of room bytes. Return its flag, place and size."""
@@ -281,8 +296,13 @@ class Reader:
             for name, image in (b'text', proc.text), (b'mem', proc.mem):
                 for seg in image:
                     crc = 0
-                    for i in range(len(seg.where)):
-                        crc = zlib.crc32(self.content(seg, i), crc)
+                    for part in PARTS.finditer(seg.flag):
+                        first, end = part.span()
+                        data = self.content(seg, first)
+                        if end > first + 1:
+                            data = bytes(min(end * KB, seg.length) -
+                                first * KB)
+                        crc = zlib.crc32(data, crc)
                     yield b'%s %x %d %08x' % (name, seg.base, seg.length, crc)
 
     def memory(self, pid, address, length):

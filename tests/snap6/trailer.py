@@ -82,6 +82,12 @@ class Index(Reader):
         self.end = base + length
         return base, length, pages
 
+    def zeros(self, most):
+        n = super().zeros(most)
+        if n:
+            self.run(ZERO, n, 0, n)
+        return n
+
     def page(self, room):
         start = self.pos
         flag, where, size = super().page(room)
@@ -94,13 +100,17 @@ class Index(Reader):
         else:
             kind = SAME
             first = self.raw[where]
+        self.run(kind, 1, first, self.pos - start)
+        return flag, where, size
+
+    def run(self, kind, n, first, size):
+        """Add n pages, size bytes in the stream, to the last run, or begin
+        one."""
         last = self.runs[-1] if self.runs else (None, 0, 0, 0)
         if last[0] == kind and (kind != SAME or last[2] + last[1] == first):
-            self.runs[-1] = (kind, last[1] + 1, last[2],
-                             last[3] + self.pos - start)
+            self.runs[-1] = kind, last[1] + n, last[2], last[3] + size
         else:
-            self.runs.append((kind, 1, first, self.pos - start))
-        return flag, where, size
+            self.runs.append((kind, n, first, size))
 
 
 def named(name, data):
