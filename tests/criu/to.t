@@ -106,7 +106,7 @@ to 'echo hello; cat >/dev/null'
 is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "hello"' \
     'another program'
 undone 'another program'
-to 'yes 2>/dev/null'
+to 'while echo y; do sleep 0.1; done 2>/dev/null'
 is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "y"' \
     'a program that writes on'
 undone 'a program that writes on'
