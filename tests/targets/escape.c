@@ -66,8 +66,8 @@ spin_us(long us)
 }
 
 /*
- * While the first is stopped, change its code all the time.  It is busy otherwise,
- * so that a stop is noticed soon.
+ * While the first is stopped, change its code all the time.  The first is busy
+ * otherwise, so that a stop is noticed soon.
  */
 static void __attribute__((noreturn))
 change_still(void)

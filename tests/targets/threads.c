@@ -1,7 +1,7 @@
 /*
- * 64 threads with known values in registers and on their stacks.  Two count, and
- * sleep most of the time, to leave the processors to others; with an argument,
- * they do not sleep.  The other threads wait in pause(2).
+ * 64 threads with known values in registers and on their stacks.  Two of them
+ * count, and sleep most of the time, to leave the processors to others; with an
+ * argument, they do not sleep.  The other threads wait in pause(2).
  */
 #include "target.h"
 

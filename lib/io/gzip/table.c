@@ -45,8 +45,8 @@ gzip_cut(uint64_t end, const struct gzhead *h)
 /*
  * Read and decompress a member of file fd. It begins at offset off, and has
  * exactly len bytes. Set *h to its header. Put its contents at raw, which has
- * room for GZIP_RAW bytes. Set *damaged to whether its bytes were read but could
- * not be decompressed. Return 0, or -1 with errstr set.
+ * room for GZIP_RAW bytes. Set *damaged if its bytes were read but could not be
+ * decompressed. Return 0, or -1 with errstr set.
  */
 int
 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw,
