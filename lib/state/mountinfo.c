@@ -25,12 +25,12 @@ word_take(struct scan *line, struct scan *word)
 bool
 mountinfo_next(struct scan *text, struct mountinfo *m)
 {
-	uint64_t parent, ma, mi;
+	uint64_t ma, mi;
 	struct scan line, w;
 
 	while (scan_line(text, &line)) {
 		if (!scan_number(&line, 10, &m->id) ||
-		    !scan_number(&line, 10, &parent) ||
+		    !scan_number(&line, 10, &m->parent) ||
 		    !scan_number(&line, 10, &ma) || !scan_byte(&line, ':') ||
 		    !scan_number(&line, 10, &mi) ||
 		    !word_take(&line, &m->root) ||

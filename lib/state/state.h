@@ -175,6 +175,7 @@ void		 place_cgroup(struct place *pl, const void *text, size_t len);
 struct mountinfo {		/* a mount; texts are borrowed, with octal
 				   escapes */
 	uint64_t	 id;
+	uint64_t	 parent; /* ID of the mount that this one is on */
 	uint64_t	 dev;
 	struct scan	 root;	/* directory in the file system that is mounted
 				   here */

@@ -39,7 +39,7 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "sysvipc/detached", "sysvipc/shm", "sysvipc/limits", "sysvipc/why",
     "mounts/inside", "mounts/outside", "mounts/tmpfs/0:1", "mounts/why",
     "keyring/process", "keyring/session", "apart", "seccomp/", "root-deleted",
-    "mounts/maps" };
+    "mounts/maps", "mounts/hidden" };
 
 enum { NAMES = sizeof name / sizeof *name };
 

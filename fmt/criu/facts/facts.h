@@ -373,6 +373,8 @@ bool		 makemount_isqueues(const struct criumake *,
 		    const struct maketask *, const char *);
 bool		 makemount_covers(const struct criumake *, uint64_t,
 		    const char *);
+int		 makemount_hides(struct criumake *, const struct maketask *,
+		    const char *, const char **);
 uint32_t	 makemount_dead(const struct criumake *,
 		    const struct maketask *, const char *);
 const struct maketask *makemount_in(const struct criumake *, uint64_t,

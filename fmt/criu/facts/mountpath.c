@@ -69,6 +69,27 @@ makemount_covers(const struct criumake *m, uint64_t id, const char *path)
 }
 
 /*
+ * If a directory or a mapped file of t cannot be opened by its path, set *why
+ * to the reason, and return 1. Otherwise return 0, or -1 with errstr set. what
+ * is cwd, root, or the address of the mapping in hexadecimal.
+ */
+int
+makemount_hides(struct criumake *m, const struct maketask *t,
+    const char *what, const char **why)
+{
+	struct words w;
+	int rc;
+
+	rc = maketask_words(t, "mounts/hidden", &w);
+	while (rc == 1 && (rc = words_key(&w)) == 1)
+		if (strcmp(w.word[0], what) == 0) {
+			*why = pool_string(&m->pool, w.rest);
+			return *why == NULL ? -1 : 1;
+		}
+	return rc;
+}
+
+/*
  * Return true if a process to restore, or one of its threads, has the number
  * pid in its pid namespace.
  */

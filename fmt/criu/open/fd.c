@@ -143,13 +143,17 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 {
+	const char *why;
 	char *path;
 	size_t n;
 	int rc;
 
 	path = maketask_text(t, name);
 	n = path == NULL ? 0 : path_stem(path);
-	rc = 0;
+	rc = path == NULL ? 0 : makemount_hides(m, t, name, &why);
+	if (rc != 0)
+		return rc == -1 ? -1 : make_never(m, t, "its %s is %s, "
+		    "%s: cannot be restored", name, path, why);
 	if (n > 0 && *path == '/' && path[n] != '\0') {
 		path[n] = '\0';
 		rc = gone_get(m, t, name, path, id);

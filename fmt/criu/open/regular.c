@@ -239,6 +239,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	uint32_t words[16];
 	struct proc *content;
 	struct image *im;
+	char address[32];
+	const char *why;
 	size_t n;
 	bool gone;
 	int rc;
@@ -250,6 +252,10 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	gone = v->name[n] != '\0';
 	content = mapped_content(m, t, v);
 	linked = gone ? gone_find(m, v->dev, v->ino, true) : NULL;
+	snprintf(address, sizeof address, "%" PRIx64, v->start);
+	rc = linked != NULL ? 0 : makemount_hides(m, t, address, &why);
+	if (rc != 0)
+		return rc == -1 ? -1 : make_unmapped(m, t, v, WHY_OTHER, why);
 	if (gone && linked == NULL &&
 	    (rc = gone_check(m, t, v, content)) != 1)
 		return rc;

@@ -46,6 +46,7 @@ struct source	*source_far(struct snap *s, const struct targetfile *t,
 /* localfs.c: file systems that only the kernel of this machine serves */
 bool		 localfs_hasdevice(pid_t pid, uint64_t dev);
 bool		 localfs_hasmount(pid_t pid, uint64_t id);
+bool		 localfs_canlook(const struct mountinfo *m);
 bool		 localfs_haspath(const struct bytes *text, const char *path);
 bool		 localfs_hastype(uint64_t dev, long type);
 void		 localfs_forget(void);

@@ -67,23 +67,34 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
+ * Return true if the kernel can look up names on mount m without asking a file
+ * server. That is so for pseudo file systems such as proc and sysfs, but not
+ * for all file systems mounted on their directories.
+ */
+bool
+localfs_canlook(const struct mountinfo *m)
+{
+	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
+	    "securityfs", "sysfs" };
+
+	return mount_islocal(m) ||
+	    SEEK_IN(kernels, scan_is(&m->type, *x)) != NULL;
+}
+
+/*
  * Return true if, according to the mountinfo in text, the kernel can look up
- * path without asking a file server. That is so for pseudo file systems such as
- * proc and sysfs, but not for all file systems mounted on their directories.
+ * path without asking a file server.
  */
 bool
 localfs_haspath(const struct bytes *text, const char *path)
 {
-	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
-	    "securityfs", "sysfs" };
 	struct scan t = scan_begin(text->data, text->len);
 	struct scan plain;
 	struct mountinfo m;
 
 	while (mountinfo_next(&t, &m)) {
 		(void)scan_until(&m.point, '\\', &plain);
-		if (!mount_islocal(&m) &&
-		    SEEK_IN(kernels, scan_is(&m.type, *x)) == NULL &&
+		if (!localfs_canlook(&m) &&
 		    strncmp(path, plain.s, scan_len(&plain)) == 0)
 			return false;
 	}

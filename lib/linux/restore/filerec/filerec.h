@@ -88,6 +88,7 @@ enum { FILEREC_BATCH = 32 };	/* maximum number of files sent to the proxy at
 				   once */
 
 struct filerec;
+struct viewer;
 typedef void	(*filerec_fn)(struct filerec *t);
 
 /*
@@ -98,6 +99,7 @@ struct filerec {
 				   not marked as owned */
 	struct snap	*snap;
 	const struct lproc *proc;
+	const struct viewer *viewer;
 	const struct fdset *set;
 	const struct resource *file;
 	pid_t		 pid;	/* a thread that has the file open */

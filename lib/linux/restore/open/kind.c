@@ -2,6 +2,7 @@
  * Write the record of an open file description, file/ID: snap-linux(6). This
  * file decides on its kind, and records files with names.
  */
+#include "calls.h"
 #include "linux/file/file.h"
 #include "opened.h"
 
@@ -61,9 +62,15 @@ lease_record(struct filerec *t)
 static void
 named_record(struct filerec *t, const struct statx *sx)
 {
+	const struct filemount f = { sx->stx_mode, t->dev, t->ino,
+	    (int64_t)t->fdinfo.mount };
+	const char *why;
 	bool deleted;
 
 	deleted = path_isdeleted(t->link);
+	if ((!deleted || hardlink_find(t->live, t->dev, t->ino) == NULL) &&
+	    (why = hidden_why(t->viewer, t->link, &f)) != NULL)
+		tell_why(t, "%s", why);
 	filerec_path(t, t->link);
 	stat_record(t, sx);
 	if (S_ISREG(t->mode))

@@ -58,7 +58,26 @@ bool		 pipe_isread(struct filerec *);
 void		 pipe_record(struct filerec *);
 
 /* mqueue.c */
-char		*mqueue_path(const struct filerec *);
+char		*mqueue_path(struct filerec *);
+
+/* hidden.c: files that their paths do not lead to */
+struct filemount;
+struct mountview;
+
+struct viewer {			/* views in which the files of a process are
+				   looked up; all pointers are borrowed */
+	struct live	*live;
+	const struct lproc *proc;
+	const struct mountview *own; /* mounts of its mount namespace; NULL: not
+				   known */
+	const struct mountview *ours; /* mounts of our mount namespace */
+};
+
+void		 hidden_begin(struct viewer *w, struct live *l,
+		    const struct lproc *p, const struct filelist *rec);
+const char	*hidden_why(const struct viewer *w, const char *link,
+		    const struct filemount *f);
+void		 hidden_record(const struct viewer *w, struct filelist *rec);
 
 /* hardlink.c: other names of files whose name was deleted */
 const char	*hardlink_find(const struct live *, uint64_t, uint64_t);

@@ -216,6 +216,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	struct buf b = { 0 };
 	const struct fdset *set;
 	struct fdref passed;
+	struct viewer w;
 	struct files *f;
 	size_t i;
 	int pidfd;
@@ -229,6 +230,8 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		shares_record(l, p, rec);
 	dir_record(p, "cwd", rec);
 	dir_record(p, "root", rec);
+	hidden_begin(&w, l, p, rec);
+	hidden_record(&w, rec);
 	if ((set = SEEK(f->set, f->nset, x->pid == p->mmtid)) == NULL)
 		return;
 	for (i = 0; i < set->n; i++)
@@ -236,6 +239,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		    (uintmax_t)set->v[i].file->id);
 	filelist_buf(rec, "files", &b);
 	tcphold_record(f, set->pid, rec);
+	t->viewer = &w;
 	t->set = set;
 	t->tagged = sockets_tagged(p, set);
 	t->pid = p->mmtid;
