@@ -26,6 +26,13 @@ by which it can be opened: /NAME: cannot be restored (-f mqueue leaves it out)" 
 end
 umount "$tmp/queues"
 
+# no process has its file system mounted
+start "$here/mqueue.py"
+is "$("$BUILD/snap" -d -r "$pid" 2>&1 | grep -c "a POSIX message queue: it has \
+no name by which it can be opened: /snap-test-$pid: cannot be restored \
+(snapload -f mqueue leaves it out)")" 1 'mounted nowhere: refused'
+end
+
 # an init with its own IPC namespace, which criu creates without queues
 in=(unshare --fork --pid --ipc)
 start "$here/mqueue.py"
@@ -41,4 +48,4 @@ with 3 messages: cannot be restored (snapload -f mqueue leaves it out)" \
     diag <"$tmp/told"
 kill -KILL "$pid"
 until_true gone "$outside"
-finish 8
+finish 9
