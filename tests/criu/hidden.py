@@ -5,6 +5,8 @@ count in the log.  Below LOG.d another file has this path.
 MOUNT: lazy, the mount of the file is detached; covered, a tmpfs covers it.
 WHAT: open, map, cwd or root.
 
+hidden.py LOG long WHAT: open or map a file whose path is too long for open(2).
+
 hidden.py LOG fine: have files near mounts that their paths do lead to, and
 count while their contents are right.
 """
@@ -86,7 +88,17 @@ def hidden():
     return got
 
 
-check = fine() if HOW == 'fine' else hidden()
+def long():
+    os.chdir(DIR)
+    for _ in range(20):
+        os.mkdir('d' * 250)
+        os.chdir('d' * 250)
+    got = have(put('./file', 'mine'))
+    os.chdir('/')
+    return got
+
+
+check = {'fine': fine, 'long': long}.get(HOW, hidden)()
 n = 0
 while True:
     n += 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A file that its path does not lead to is refused: its mount is detached, or
-# another mount covers it.
+# another mount covers it.  So is one whose path is too long for open(2).
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -47,6 +47,17 @@ for mount in lazy covered; do
 	done
 done
 
+for what in open map; do
+	start "$here/hidden.py" long $what
+	until_true longer 2
+	"$BUILD/snap" -d -r "$pid" >"$tmp/out" 2>&1
+	is "$(told <"$tmp/out" | sed 's,/d*\>,,g')" "$(
+	    [ $what = open ] && echo "process $pid, descriptor 4: a file whose \
+path is too long" || echo "process $pid: mapping at X of $log.d/file: a file \
+whose path is too long")" "a long path, $what: refused"
+	end
+done
+
 # in a mount namespace that criu does not create
 in=(unshare --mount)
 start "$here/hidden.py" lazy map
@@ -86,4 +97,4 @@ until_true longer 20
 is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
 moves fine "$tmp/there" -r
 end
-finish 19
+finish 21

@@ -249,6 +249,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (*v->name != '/')
 		return make_unmapped(m, t, v, WHY_OTHER,
 		    "a file whose path is not known");
+	if (n >= PATH_MAX)	/* open(2) fails */
+		return make_unmapped(m, t, v, WHY_OTHER,
+		    "a file whose path is too long");
 	gone = v->name[n] != '\0';
 	content = mapped_content(m, t, v);
 	linked = gone ? gone_find(m, v->dev, v->ino, true) : NULL;

@@ -31,8 +31,9 @@ static const char *const links[] = {
 
 /*
  * Add descriptor fd to the task of arg, a struct lproc. Add the link and fdinfo
- * of the descriptor to member fds of arg. Ask no file server, since it may be
- * dead, or stopped by us. Skip a descriptor that no longer exists.
+ * of the descriptor to member fds of arg. If the path of its file is too long
+ * for the kernel, add no link. Ask no file server, since it may be dead, or
+ * stopped by us. Skip a descriptor that no longer exists.
  */
 static int
 open_read(void *arg, long fd)
@@ -51,11 +52,17 @@ open_read(void *arg, long fd)
 	memset(f, 0, sizeof *f);
 	f->fd = (int)fd;
 	snprintf(name, sizeof name, "fd/%ld", fd);
-	if ((f->path = proc_link(p->mmtid, 0, name)) == NULL)
+	f->path = proc_link(p->mmtid, 0, name);
+	if (f->path == NULL && errno == ENAMETOOLONG)
+		f->path = strdup("");
+	if (f->path == NULL)
 		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", p->mmtid,
 		    name) : 0;
 	t->nopen++;
-	filelist_copy(&p->fds, name, f->path, strlen(f->path));
+	if (*f->path == '\0')
+		filelist_lose(&p->fds, name);
+	else
+		filelist_copy(&p->fds, name, f->path, strlen(f->path));
 	if (fd_see(p->mmtid, fd, &sx) == 0) {
 		f->dev = statx_dev(&sx);
 		f->ino = sx.stx_ino;

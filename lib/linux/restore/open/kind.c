@@ -237,8 +237,9 @@ filerec_free(struct filerec *t)
 }
 
 /*
- * Read what /proc says about file t: link, fdinfo and stat. Its descriptor is
- * not duplicated. Set *sx to the statx(2) result. Return false if the
+ * Read what /proc says about file t: link, fdinfo and stat. If the kernel does
+ * not show the link because it is too long, set t->link to "". Its descriptor
+ * is not duplicated. Set *sx to the statx(2) result. Return false if the
  * descriptor no longer exists.
  */
 static bool
@@ -255,6 +256,10 @@ file_look(struct filerec *t, struct statx *sx)
 	t->rminor = sx->stx_rdev_minor;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	t->link = proc_link(t->pid, 0, name);
+	if (t->link == NULL && errno == ENAMETOOLONG) {
+		t->link = strdup("");
+		tell_why(t, "a file whose path is too long");
+	}
 	if (t->link == NULL || !info_read(t))
 		return false;
 	t->flags = t->fdinfo.flags & ~(unsigned)O_CLOEXEC;
