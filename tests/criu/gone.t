@@ -41,4 +41,36 @@ is "$? $(sed -n 's/.*descriptor [0-9]*: \(it.*\): \/.*/\1/p' "$tmp/err")" \
     '1 it is deleted, and its other name was not found' \
     'a FIFO with another name: refused'
 end
-finish 15
+
+# what criu could not open again, or not remove
+cat >"$tmp/ended.py" <<'EOP'
+#!/usr/bin/env python3
+import os, sys, time
+os.closerange(3, 1024)
+os.setsid()
+log = open(sys.argv[1], 'w', buffering=1)
+child = os.fork()
+if child == 0:
+    time.sleep(1000)
+below = '/proc/%d' % child
+fds = [os.open(below + name, 0) for name in ('/stat', '', '/task/%d' % child)]
+fds += [os.open('/proc/%d/stat' % pid, 0) for pid in (os.getpid(), 1)]
+os.kill(child, 9)
+os.waitpid(child, 0)
+while True:
+    print('ended', file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/ended.py"
+start "$tmp/ended.py"
+is "$("$BUILD/snap" -d -r "$pid" 2>&1 | sed -n 's/.*, descriptor /descriptor /p' |
+    sed 's,/proc/[0-9]*,/proc/N,;s,task/[0-9]*,task/N,')" \
+    'descriptor 4: a file of /proc that no longer exists: /proc/N/stat: cannot '\
+'be restored (snapload -f other leaves it out)
+descriptor 5: a file of /proc that no longer exists: /proc/N: cannot '\
+'be restored (snapload -f deleted leaves it out)
+descriptor 6: a file of /proc that no longer exists: /proc/N/task/N: cannot '\
+'be restored (snapload -f deleted leaves it out)' \
+    'files of an ended process: refused'
+end
+finish 16

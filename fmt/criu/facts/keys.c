@@ -66,6 +66,7 @@ static const struct key {
 	[OK_DEV] = { "dev", "m", ANY, FIELDS("dev") },
 	[OK_RDEV] = { "rdev", "m", ANY, FIELDS("rdev") },
 	[OK_DELETED] = { "deleted", "d", NAMED | K(UNIX) },
+	[OK_ENDED] = { "ended", "d", NAMED },
 	[OK_OWNER] = { "owner", "diddd", ANY },
 	[OK_LOCK] = { "lock", "d", ANY },
 	[OK_TIMES] = { "times", "ii", NAMED },

@@ -73,7 +73,7 @@ enum openkey {			/* keys with numbers in file "file/ID" of a
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
 	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
-	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_MAX,
+	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_ENDED, OK_MAX,
 	/* keys that may be repeated follow */
 	OK_CALLER = OK_MAX, /* inodes of connections that wait to be accepted */
 	OK_PASSED,		/* descriptors queued in a socket */

@@ -169,6 +169,8 @@ makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
 const char *
 makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 {
+	uint32_t dead;
+
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
 	if (makeobstacle_isqueue(m, f))
@@ -178,8 +180,10 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 		return "a file of another mount namespace";
 	if (makemount_covers(m, f->mount, f->path))
 		return "a file that another mount covers";
-	if (f->v[OK_DELETED][0] == 0 || makemount_dead(m, makemount_in(m,
-	    f->mount, f->user), f->path) != 0)
+	dead = makemount_dead(m, makemount_in(m, f->mount, f->user), f->path);
+	if (f->v[OK_ENDED][0] != 0 && dead == 0)
+		return "a file of /proc that no longer exists";
+	if (f->v[OK_DELETED][0] == 0 || dead != 0)
 		return NULL;
 	if (f->type == KIND_LINK && f->leads == NULL)
 		return "a deleted symbolic link with an unknown target";

@@ -217,6 +217,24 @@ hidden_why(const struct viewer *w, const char *link, const struct filemount *f)
 }
 
 /*
+ * Return true if f, a file of the process of w, is in the directory of a
+ * process in /proc, and no longer exists there, for example because that
+ * process has ended. link is as in hidden_why().
+ */
+bool
+hidden_ended(const struct viewer *w, const char *link,
+    const struct filemount *f)
+{
+	char path[PATH_MAX];
+
+	if (w->own == NULL || strncmp(link, "/proc/", 6) != 0 ||
+	    link[6] < '1' || link[6] > '9')
+		return false;
+	snprintf(path, sizeof path, "%.*s", (int)path_stem(link), link);
+	return !view_leads(w->own, path, false, f);
+}
+
+/*
  * In the proxy, answer with a struct filemount for each struct spot in the
  * argument. If it is not known, its member "mount" is -1.
  */

@@ -73,6 +73,8 @@ named_record(struct filerec *t, const struct statx *sx)
 		tell_why(t, "%s", why);
 	filerec_path(t, t->link);
 	stat_record(t, sx);
+	if (hidden_ended(t->viewer, t->link, &f))
+		buf_puts(&t->out, "ended 1\n");
 	if (S_ISREG(t->mode))
 		lease_record(t);
 	if (!deleted && sx->stx_nlink > 0)

@@ -77,6 +77,8 @@ void		 hidden_begin(struct viewer *w, struct live *l,
 		    const struct lproc *p, const struct filelist *rec);
 const char	*hidden_why(const struct viewer *w, const char *link,
 		    const struct filemount *f);
+bool		 hidden_ended(const struct viewer *w, const char *link,
+		    const struct filemount *f);
 void		 hidden_record(const struct viewer *w, struct filelist *rec);
 
 /* hardlink.c: other names of files whose name was deleted */
