@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gone.py LOG: count in the log while deleted files are the same: the current
-directory, an open directory, a FIFO with unread bytes, a device, a symbolic
-link, a file with small holes; and a symbolic link that is not deleted.  Once
-LOG.talk exists, read the bytes.
+directory, open directories, a file in one of them, a FIFO with unread bytes, a
+device, a symbolic link, a file with small holes; and a symbolic link that is
+not deleted.  Once LOG.talk exists, read the bytes.
 """
 import os
 import stat
@@ -64,6 +64,14 @@ os.mkdir(base + 'open', 0o710)
 where = os.open(base + 'open', os.O_RDONLY)
 os.utime(where, (3000, 4000.25))
 os.rmdir(base + 'open')
+# the directories are opened before what is in them
+os.makedirs(base + 'nest/in')
+nest = [os.open(base + name, os.O_RDONLY) for name in ('nest', 'nest/in')]
+nest.append(os.open(base + 'nest/in/file', os.O_RDWR | os.O_CREAT))
+os.write(nest[2], b'deep')
+os.unlink(base + 'nest/in/file')
+os.rmdir(base + 'nest/in')
+os.rmdir(base + 'nest')
 os.mkdir(base + 'cwd')
 os.chown(base + 'cwd', 7, 8)
 os.chdir(base + 'cwd')
@@ -72,8 +80,10 @@ os.rmdir(base + 'cwd')
 
 def state():
     return ([inode(os.fstat(fd)) for fd in (file, fifo, null, where, link)],
+            [inode(os.fstat(fd))[:5] for fd in nest],
             os.readlink('', dir_fd=link), os.readlink('', dir_fd=kept),
             inode(os.stat('.')), holes(file), os.readlink('/proc/self/cwd'),
+            os.pread(nest[2], 9, 0),
             os.pread(file, 13 * BLOCK, 0).count(b'x'))
 
 

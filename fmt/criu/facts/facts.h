@@ -108,6 +108,12 @@ struct makeghost {		/* a deleted file; its ID is 1 + its index */
 				   if the file is watched; else NULL */
 };
 
+struct makeghostdir {		/* a deleted directory */
+	uint32_t	 id;	/* number in files.img */
+	uint32_t	 to;	/* ID of its ghost */
+	size_t		 pathlen; /* length of its path */
+};
+
 struct makefilter {		/* a seccomp filter of a thread */
 	const uint8_t	*code;	/* borrowed from a record */
 	size_t		 len;	/* size of code in bytes */
@@ -253,6 +259,8 @@ struct criumake {
 	size_t		 nregfile;
 	struct makeghost *ghost; /* owned; deleted files */
 	size_t		 nghost;
+	struct makeghostdir *ghostdir; /* owned; deleted directories */
+	size_t		 nghostdir;
 	struct makeshm	*shm;	/* owned; shared memory objects */
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */

@@ -89,8 +89,9 @@ make_all(struct criumake *m)
 			return -1;
 		pool_free(&m->texts);
 	}
-	if (makeseccomp_write(m) == -1 || makeshm_write(m) == -1 ||
-	    makesysv_write(m) == -1 || maketree_write(m) == -1)
+	if (makeghost_dirs(m) == -1 || makeseccomp_write(m) == -1 ||
+	    makeshm_write(m) == -1 || makesysv_write(m) == -1 ||
+	    maketree_write(m) == -1)
 		return -1;
 	return mades_check(m->out);
 }

@@ -132,7 +132,8 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 	    makeghost_add(m, *id, NULL, &(struct makeinode){
 	    .mode = (uint32_t)v[0], .dev = v[1], .ino = v[2],
 	    .uid = (uint32_t)v[3], .gid = (uint32_t)v[4], .timed = true,
-	    .atime = v[5], .mtime = v[6] }) == -1 ? -1 : 1;
+	    .atime = v[5], .mtime = v[6],
+	    .pathlen = strlen(path) }) == -1 ? -1 : 1;
 }
 
 /*

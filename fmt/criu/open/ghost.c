@@ -130,7 +130,7 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 		.timed = makeopen_has(f, OK_TIMES),
 		.atime = f->v[OK_TIMES][0], .mtime = f->v[OK_TIMES][1],
 		.sized = makeopen_has(f, OK_SIZE), .size = f->v[OK_SIZE][0],
-		.leads = f->leads
+		.leads = f->leads, .pathlen = strlen(f->path)
 	};
 }
 
@@ -255,6 +255,32 @@ makeghost_add(struct criumake *m, uint32_t id, struct proc *content,
 {
 	uint32_t to;
 
-	return ghost_get(m, content, n, &to) == -1 ? -1 :
+	if (ghost_get(m, content, n, &to) == -1)
+		return -1;
+	return S_ISDIR(n->mode) ? POOL_ADD(&m->pool, m->ghostdir, m->nghostdir,
+	    (struct makeghostdir){ id, to, n->pathlen }) :
 	    remap_add(m, id, to, GHOST);
+}
+
+CMP(ghostdir_cmp, struct makeghostdir, pathlen)
+
+/*
+ * Mark the deleted directories that were given to makeghost_add(). criu creates
+ * and removes deleted files in the order of these marks, and a directory must
+ * be empty when criu removes it. So mark directories after all other files, and
+ * the one with the longest path first. Return 0, or -1 with errstr set.
+ */
+int
+makeghost_dirs(struct criumake *m)
+{
+	const struct makeghostdir *d;
+	int rc;
+
+	SORT(m->ghostdir, m->nghostdir, ghostdir_cmp);
+	for (rc = 0, d = m->ghostdir + m->nghostdir; rc == 0 &&
+	    d > m->ghostdir;) {
+		d--;
+		rc = remap_add(m, d->id, d->to, GHOST);
+	}
+	return rc;
 }

@@ -53,6 +53,7 @@ struct makeinode {		/* inode of a deleted file */
 	bool		 sized;	/* size is known */
 	uint64_t	 size;	/* size in bytes */
 	char		*leads;	/* borrowed; target of a symbolic link */
+	size_t		 pathlen; /* length of its path, if it is a directory */
 };
 
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
@@ -64,6 +65,7 @@ struct makeghost *makeghost_find(const struct criumake *,
 int		 makeghost_dead(struct criumake *, uint32_t, uint32_t);
 int		 makeghost_add(struct criumake *, uint32_t, struct proc *,
 		    const struct makeinode *);
+int		 makeghost_dirs(struct criumake *);
 
 /* regular.c */
 int		 makereg_open(struct criumake *, const struct makeopen *,
