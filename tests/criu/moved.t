@@ -162,4 +162,43 @@ is "$? $(grep -c 'is closed when it is restored' "$tmp/err")" '0 1' \
 until_true grep -q '^received' "$log"
 is "$(tail -n 1 "$log")" "received b''" '--tcp-close: it reads end of file'
 kill -KILL "$init" "$client"
-finish 33
+end
+
+# urgent data: criu restores the bytes before it alone.  The end of the stream
+# is none
+cat >"$tmp/urgent" <<'END'
+#!/usr/bin/env python3
+import os, socket, sys, time
+sys.path.insert(0, sys.argv[2])
+from counter import apart
+log = apart(sys.argv[1])
+server = socket.create_server(('192.0.2.1', 8019))
+near = socket.create_connection(('192.0.2.1', 8019))
+far = server.accept()[0]
+server.close()
+if sys.argv[3] == 'end':
+    near.send(b'hello')
+    near.shutdown(socket.SHUT_WR)
+else:
+    near.send(b'hello')
+    near.send(b'U', socket.MSG_OOB)
+    near.send(b'after')
+time.sleep(0.1)
+if sys.argv[3] == 'taken':
+    far.recv(1, socket.MSG_OOB)
+for i in range(20):
+    os.write(log, b'sent\n')
+time.sleep(1000)
+END
+chmod +x "$tmp/urgent"
+in=(nsenter --net=/run/netns/here)
+refused="1 an IP socket: it has unread urgent data: cannot be restored \
+(snapload -f tcp leaves it out)"
+for case in "taken $refused" "unread $refused" 'end 0 '; do
+	start "$tmp/urgent" "$here" "${case%% *}"
+	timeout 60 "$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(sed -n 's/.*, descriptor [0-9]*: //p' "$tmp/err")" \
+	    "${case#* }" "urgent data: ${case%% *}"
+	end
+done
+finish 36

@@ -84,44 +84,81 @@ addresses_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if inet_diag does not report them: if
- * several sockets have the same addresses, it may report on another one.
+ * Query inet_diag about socket t. Set *m and *r to the answer. Return false if
+ * there is none: if several sockets have the same addresses, inet_diag may
+ * report on another one.
  */
 static bool
-shutdown_diag(struct filerec *t, struct inetsock *s)
+inetdiag_ask(struct filerec *t, const struct inetsock *s,
+    struct inet_diag_msg *m, struct diagreply *r)
 {
 	struct inet_diag_req_v2 q = {
 		.sdiag_family = (uint8_t)s->what.family,
 		.sdiag_protocol = (uint8_t)s->what.protocol
 	};
+	const bool tcp = s->what.protocol == IPPROTO_TCP;
+	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the
+	   addresses in the order of a received packet: source is the peer */
+	const union address *from = tcp ? &s->local : &s->remote;
+	const union address *to = tcp ? &s->remote : &s->local;
+
+	q.id.idiag_sport = htons(address_port(from));
+	q.id.idiag_dport = htons(address_port(to));
+	if (s->what.family == AF_INET6) {
+		memcpy(q.id.idiag_src, &from->v6.sin6_addr, 16);
+		memcpy(q.id.idiag_dst, &to->v6.sin6_addr, 16);
+	} else {
+		memcpy(q.id.idiag_src, &from->v4.sin_addr, 4);
+		memcpy(q.id.idiag_dst, &to->v4.sin_addr, 4);
+	}
+	(void)sock_get(t->dup, SOL_SOCKET, SO_BINDTOIFINDEX, &q.id.idiag_if,
+	    sizeof q.id.idiag_if);
+	q.id.idiag_cookie[0] = q.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	if (!diag_ask(t, &q, sizeof q, 0, r) || r->len < sizeof *m)
+		return false;
+	memcpy(m, r->data, sizeof *m);
+	return m->idiag_inode == (uint32_t)t->ino;
+}
+
+/*
+ * Set s->shutdown to the directions in which UDP socket t was shut down, as
+ * inet_diag reports them. Return false if it does not report them.
+ */
+static bool
+shutdown_diag(struct filerec *t, struct inetsock *s)
+{
 	struct inet_diag_msg m;
 	struct diagreply r;
 	uint8_t value;
 	bool found;
 
-	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the
-	   addresses in the order of a received packet: source is the peer */
-	q.id.idiag_dport = htons(address_port(&s->local));
-	if (s->connected)
-		q.id.idiag_sport = htons(address_port(&s->remote));
-	if (s->what.family == AF_INET6) {
-		memcpy(q.id.idiag_dst, &s->local.v6.sin6_addr, 16);
-		memcpy(q.id.idiag_src, &s->remote.v6.sin6_addr, 16);
-	} else {
-		memcpy(q.id.idiag_dst, &s->local.v4.sin_addr, 4);
-		memcpy(q.id.idiag_src, &s->remote.v4.sin_addr, 4);
-	}
-	q.id.idiag_cookie[0] = q.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-	if (!diag_ask(t, &q, sizeof q, 0, &r) || r.len < sizeof m)
-		return false;
-	memcpy(&m, r.data, sizeof m);
-	found = m.idiag_inode == (uint32_t)t->ino &&
+	found = inetdiag_ask(t, s, &m, &r) &&
 	    attribute_copy(diag_attributes(&r, sizeof m), INET_DIAG_SHUTDOWN,
 	    &value, 1);
 	if (found)
 		s->shutdown = value & 3U;
 	return found;
+}
+
+/*
+ * Set *n to the number of unread bytes of TCP connection t, before and after
+ * urgent data; an unread FIN counts as one byte. Return false if inet_diag does
+ * not report it.
+ */
+bool
+inetsock_unread(struct filerec *t, uint32_t *n)
+{
+	struct inetsock s = { 0 };
+	struct inet_diag_msg m;
+	struct diagreply r;
+
+	if (sockkind_get(t->dup, &s.what) == -1)
+		return false;
+	addresses_get(t, &s);
+	if (!inetdiag_ask(t, &s, &m, &r))
+		return false;
+	*n = m.idiag_rqueue;
+	return true;
 }
 
 /*
@@ -221,5 +258,4 @@ inetsock_record(struct filerec *t)
 		inetopt_record(t, &s.what);
 	if (s.what.type != SOCK_STREAM)
 		inetgroup_record(t);
-	tcpstate_record(t);
 }

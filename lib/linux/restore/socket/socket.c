@@ -38,6 +38,16 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 }
 
 /*
+ * Record t, an internet socket. The proxy does this.
+ */
+static void
+internet_record(struct filerec *t)
+{
+	inetsock_record(t);
+	tcpstate_record(t);
+}
+
+/*
  * Record t, a socket of any family. If that must be done in the proxy, set
  * t->proxyrec to the function that does it there.
  */
@@ -56,7 +66,7 @@ socket_record(struct filerec *t)
 	case AF_INET:
 	case AF_INET6:
 		t->held = tcphold_has(t->live->files, t->ino);
-		t->proxyrec = inetsock_record;
+		t->proxyrec = internet_record;
 		return;
 	case AF_NETLINK:
 		t->proxyrec = netlink_record;

@@ -88,6 +88,7 @@ struct attributes diag_attributes(const struct diagreply *r, size_t skip);
 int		 sockkind_get(int fd, struct sockkind *w);
 void		 freshsocks_free(struct files *);
 void		 inetsock_record(struct filerec *t);
+bool		 inetsock_unread(struct filerec *t, uint32_t *n);
 void		 inetopt_record(struct filerec *, const struct sockkind *);
 void		 inetgroup_record(struct filerec *);
 

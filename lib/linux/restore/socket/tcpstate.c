@@ -12,10 +12,13 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
+#include <poll.h>
+
 enum { REPAIR_OFF_NO_WP = -1 };	/* end repair mode without a window probe */
 
 enum {				/* TCP states, from include/net/tcp_states.h */
-	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11
+	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, CLOSE_WAIT = 8, LAST_ACK = 9,
+	CLOSING = 11
 };
 
 struct stream {
@@ -137,6 +140,27 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 	return 0;
 }
 
+/*
+ * Return whether the receive queue of t, whose stream is s, has urgent data or
+ * its mark. SIOCINQ counts only the bytes before them, and MSG_PEEK reads no
+ * others.
+ */
+static bool
+is_urgent(struct filerec *t, const struct stream *s)
+{
+	const unsigned int state = s->info.tcpi_state;
+	const uint32_t fin = state == CLOSE_WAIT || state == LAST_ACK ||
+	    state == CLOSING || state == CLOSE;
+	struct pollfd p = { .fd = t->dup, .events = POLLPRI };
+	uint32_t unread;
+	int mark;
+
+	return (poll(&p, 1, 0) == 1 && (p.revents & POLLPRI) != 0) ||
+	    (ioctl(t->dup, SIOCATMARK, &mark) == 0 && mark != 0) ||
+	    (inetsock_unread(t, &unread) &&
+	    unread > (uint32_t)s->len[0] + fin);
+}
+
 static void
 stream_record(struct filerec *t, struct stream *s)
 {
@@ -185,6 +209,8 @@ tcpstate_record(struct filerec *t)
 	if (rc == -1)
 		tell_why(t, "cannot read the state of its connection: %s",
 		    snap_errstr());
+	else if (is_urgent(t, &s))
+		tell_why(t, "it has unread urgent data");
 	else
 		stream_record(t, &s);
 	free(s.data);
