@@ -34,7 +34,8 @@
  *		sched_getscheduler tgkill tkill wait4 waitid waitpid
  *	files:	close close_range copy_file_range dup fallocate fstat fstatfs
  *		ftruncate getdents64 lseek memfd_create open_by_handle_at
- *		openat2 pread64 preadv pwrite64 read write writev
+ *		openat2 pread64 preadv pwrite64 read timerfd_gettime write
+ *		writev
  *	messages: bind getpeername getsockname pipe2 poll ppoll recvfrom
  *		recvmsg sendmsg sendto socketpair
  *	paths:	- . /proc /sys/fs/cgroup /tmp

@@ -8,6 +8,7 @@
 #include "vec.h"
 
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 
 static void
 eventfd_record(struct filerec *t)
@@ -71,6 +72,23 @@ timer_parse(const char *info, struct timerinfo *i)
 }
 
 /*
+ * Count all expirations of a timer that is not read. The kernel stops a
+ * periodic timer at its first expiration, and counts the others when the timer
+ * is read or queried. The query starts the timer again, so an epoll set with
+ * EPOLLET may get one event more: query the timer only if its process ends.
+ */
+static bool
+timer_count(struct filerec *t, struct timerinfo *i)
+{
+	struct itimerspec unused;
+
+	if (!t->live->opts.move || i->interval == 0 || i->left > 0 ||
+	    i->ticks == 0 || timerfd_gettime(t->dup, &unused) == -1)
+		return true;
+	return info_read(t) && timer_parse(t->info, i);
+}
+
+/*
  * If a timer has neither time left nor expirations, it is disarmed, or it has
  * expired and its interrupt, some 30 us late, has not counted that yet. Then it
  * would never expire after a restore. Read fdinfo again until an expiration is
@@ -89,7 +107,7 @@ timerfd_record(struct filerec *t)
 	for (n = 0; ok && i.left == 0 && i.ticks == 0 && n < TIMER_READS &&
 	    *left > 0; n++, --*left)
 		ok = info_read(t) && timer_parse(t->info, &i);
-	if (!ok) {
+	if (!ok || !timer_count(t, &i)) {
 		tell_why(t, "its fdinfo lacks timer settings");
 		return;
 	}
@@ -255,8 +273,8 @@ anoninode_record(struct filerec *t)
 	k = SEEK_IN(kinds, *x->link == '\0' ||
 	    strcmp(x->link, t->link + sizeof prefix - 1) == 0);
 	filerec_type(t, k->type);
-	k->record(t);
 	if (k->dup)
 		(void)filerec_dup(t);
+	k->record(t);
 	return true;
 }
