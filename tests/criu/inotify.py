@@ -7,6 +7,9 @@ of the file:
     linked, open    the file has another name; open: it is open
     gone            the file has no name, but is open and mapped
     lost            so is its directory deleted
+
+WHAT "once" and "unlinked": the file has flags for one event alone, and for no
+events after it is deleted.
 """
 import ctypes
 import mmap
@@ -16,6 +19,7 @@ import sys
 import time
 
 IN_MODIFY, IN_CREATE, IN_NONBLOCK = 2, 0x100, os.O_NONBLOCK
+IN_ONESHOT, IN_EXCL_UNLINK = 0x80000000, 0x4000000
 libc = ctypes.CDLL(None)
 os.closerange(3, 1024)
 os.setsid()
@@ -34,7 +38,7 @@ def state():
 
 
 def add(path, mask):
-    return libc.inotify_add_watch(fd, path.encode(), mask)
+    return libc.inotify_add_watch(fd, path.encode(), ctypes.c_uint32(mask))
 
 
 os.mkdir(base + 'a b')
@@ -50,10 +54,11 @@ fd = libc.inotify_init1(IN_NONBLOCK)
 add(base + 'a b', IN_CREATE)
 libc.inotify_rm_watch(fd, add(base + 'other', IN_MODIFY))
 os.read(fd, 100)        # IN_IGNORED
-add(path, IN_MODIFY)
+add(path, IN_MODIFY | {'once': IN_ONESHOT, 'unlinked': IN_EXCL_UNLINK}.get(
+    what, 0))
 if what == 'events':
     os.close(os.open(base + 'a b/early', os.O_CREAT | os.O_RDWR))
-elif what:
+elif what and what not in ('once', 'unlinked'):
     os.unlink(path)
 if what == 'gone':
     os.ftruncate(file, mmap.PAGESIZE)

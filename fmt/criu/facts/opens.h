@@ -102,8 +102,8 @@ enum {				/* indexes into v in struct openline */
 					    of packet(7) */
 	TARGET_FD = 0, TARGET_ID = 3, /* for OK_TARGET; v[TARGET_ID] is NOFILE
 					 if the file is not recorded */
-	WATCH_DEV = 2, WATCH_INO, WATCH_TYPE, /* for OK_WATCH; WATCH_TYPE: type
-						 of the file handle */
+	WATCH_MASK = 1, WATCH_DEV, WATCH_INO, WATCH_TYPE, /* for OK_WATCH;
+					WATCH_TYPE: type of the file handle */
 	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_DEV, MARK_INO, MARK_TYPE
 };
 

@@ -119,7 +119,7 @@ makeobstacle_fn	 makefifo_obstacle, makenamed_obstacle, makepipe_obstacle,
 		 makeepoll_obstacle, makememfd_obstacle, makens_obstacle,
 		 makepidfd_obstacle;
 makenote_fn	 makenamed_note, makeunix_note, makeinet_note, makesocket_note,
-		 maketty_note, makefanotify_note;
+		 maketty_note, makefanotify_note, makeinotify_note;
 makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
 		 makeinet_write, makenetlink_write, makepacket_write,
 		 maketty_write, makeinotify_write, makefanotify_write,

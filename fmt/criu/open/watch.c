@@ -7,6 +7,7 @@
 #include "bisect.h"
 
 #include <sys/fanotify.h>
+#include <sys/inotify.h>
 
 #ifndef FAN_MARK_EVICTABLE
 #define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, Linux 5.19 */
@@ -50,6 +51,20 @@ path_isknown(struct criumake *m, const char *path, uint64_t dev, uint64_t ino)
 }
 
 /*
+ * Return whether a watch of inotify set f has the given flag. criu clears the
+ * flags of a mask, and Linux before 5.19 does not report them.
+ */
+static bool
+has_flag(const struct makeopen *f, uint64_t flag)
+{
+	const struct openline *l;
+	size_t n;
+
+	l = makekeys_lines(f, OK_WATCH, &n);
+	return SEEK(l, n, x->v[WATCH_MASK] & flag) != NULL;
+}
+
+/*
  * Return the reason why inotify set f cannot be restored, or NULL if it can.
  */
 const char *
@@ -60,10 +75,25 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 
 	if (f->v[OK_WAITING][0] != 0)
 		return "an inotify set with unread events";
+	if (has_flag(f, IN_ONESHOT))
+		return "an inotify set with a watch for one event "
+		    "(IN_ONESHOT)";
 	l = makekeys_lines(f, OK_WATCH, &n);
 	return SEEK(l, n, !path_isknown(m, x->text[0], x->v[WATCH_DEV],
 	    x->v[WATCH_INO])) == NULL ? NULL : "an inotify set that watches a "
 	    "file whose path is not known";
+}
+
+/*
+ * Record a note if watches of an inotify set lose IN_EXCL_UNLINK. Descriptor fd
+ * of t refers to the set. Return 0, or -1 with errstr set.
+ */
+int
+makeinotify_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	return !has_flag(fd->open, IN_EXCL_UNLINK) ? 0 : make_note(m, t, fd,
+	    "its watches are restored without IN_EXCL_UNLINK");
 }
 
 /*
