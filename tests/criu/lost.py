@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """lost - have state that criu does not restore: lost.py LOG KIND
 
-KIND is the name of a function below.
+KIND is the name of a function below.  The lines of LOG end in 1 if the kernel
+cannot do it.
 """
 import ctypes
 import os
+import socket
 import struct
 import sys
 import time
@@ -22,12 +24,24 @@ def ticks(_):
     return timer
 
 
+def urgent(_):
+    """Have an urgent byte wait in a UNIX stream."""
+    near, far = socket.socketpair()
+    near.send(b'before')
+    near.send(b'U', socket.MSG_OOB)
+    near.send(b'after')
+    return near, far
+
+
 def main(path, kind):
     log = apart(path)
-    kept = globals()[kind](path)
+    try:
+        kept = globals()[kind](path)
+    except OSError:
+        kept = None
     for number in range(1, 21):
-        os.write(log, b'lost %d 0\n' % number)
-    while kept is not log:
+        os.write(log, b'lost %d %d\n' % (number, kept is None))
+    while True:
         time.sleep(1000)
 
 

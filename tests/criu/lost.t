@@ -20,4 +20,22 @@ for message in imgread.read(sys.argv[2] + '/files.img'):
 END
 )" 'True 0 True' 'the expirations of a timer are counted'
 end
-finish 1
+end
+
+# each line is a kind of lost.py, the exit status of snapload, and a part of its
+# message
+while read -r what status why; do
+	start "$here/lost.py" "$what"
+	if grep -q '1$' "$log"; then
+		skip "$what: $why" 'not on this kernel'
+	else
+		"$BUILD/snap" -ro "$tmp/snap" "$pid"
+		"$BUILD/snapload" -c "$tmp/snap" >"$tmp/err" 2>&1
+		is "$? $(grep -Foc "$why" "$tmp/err")" "$status 1" \
+		    "$what: $why" || diag <"$tmp/err"
+	fi
+	end
+done <<'EOL'
+urgent 1 it has urgent data: cannot be restored
+EOL
+finish 2

@@ -109,7 +109,8 @@ unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 	uint64_t *budget = &t->live->files->budget;
 	const struct peek_request o = { .stream = type == SOCK_STREAM,
 	    .most = *budget < MAX_QUEUE ? *budget : MAX_QUEUE };
-	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLRDHUP };
+	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLPRI |
+	    POLLRDHUP };
 	const struct queue *q;
 	struct bytes answer;
 	int rc;
@@ -119,6 +120,8 @@ unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 	if (p.revents & POLLERR)
 		return errstr_set("an error is pending, and reading would "
 		    "clear it");
+	if (p.revents & POLLPRI)
+		return errstr_set("it has urgent data");
 	if (!(p.revents & POLLIN))
 		return 0;
 	if (filerec_ask(t, PROXY_PEEKER, queue_serve, &o, sizeof o, t->dup,
