@@ -174,6 +174,16 @@ def left(s):
     return lambda: 0
 
 
+def many(s):
+    """Many packets of a closed socket are queued."""
+    s.a, s.b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for _ in range(100):
+        s.a.send(b'text')
+    s.a.close()
+    return lambda: sum(s.b.recv(10, socket.MSG_PEEK) != b'text'
+                       for _ in range(100))
+
+
 def main(path, kinds):
     log = apart(path)
     look = [(k, globals()[k](Sockets('%s.%s' % (path, k), 'abc')))

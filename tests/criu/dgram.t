@@ -22,4 +22,27 @@ for kind in third thirdback pair; do
 	    "$kind: refused"
 	end
 done
-finish 8
+
+# more packets than criu may send to a socket, unless its sender is connected
+command -v ip >/dev/null && ip netns add own 2>"$tmp/err" &&
+    ip -n own link set lo up 2>"$tmp/err" || {
+	skip 'many packets' "no network namespaces: $(tail -n 1 "$tmp/err")" 4
+	finish 12
+}
+in=(nsenter --net=/run/netns/own)
+start "$here/dgram.py" many
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/many" \
+    >"$tmp/command" 2>"$tmp/err"
+is "$(grep -c 'its 100 unread datagrams need net.unix.max_dgram_qlen of 99 or ' \
+    "$tmp/err")" 1 'many packets: a message names the limit'
+end_taken
+for limit in 98 99; do
+	"${in[@]}" sysctl -qw net.unix.max_dgram_qlen=$limit
+	"${in[@]}" "$criu" restore -d -D "$tmp/many" -o "$tmp/criu.log" \
+	    >"$tmp/criu.out" 2>&1
+	is $? $((limit < 99)) "many packets: restored with the limit $limit"
+done
+until_true longer 20
+is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'many packets: they are there'
+end
+finish 12

@@ -137,7 +137,7 @@ int		 makequeue_note(struct criumake *, const struct maketask *,
 int		 makequeue_refuse(struct criumake *);
 int		 makequeue_order(struct criumake *);
 uint64_t	 makequeue_bytes(const struct criumake *,
-		    const struct makeopen *);
+		    const struct makeopen *, size_t *packets);
 int		 makequeue_write(struct criumake *);
 
 /* sockopt.c: the message of an entry in which a socket option is stored */

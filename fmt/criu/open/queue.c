@@ -199,6 +199,27 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Record what changes in the queue of a datagram socket that criu fills from a
+ * socket to which the owner is not connected: the addresses of the senders are
+ * lost, and the kernel limits the length of the queue (unix_recvq_full of
+ * net/unix/af_unix.c).
+ */
+static int
+datagrams_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	enum { LIMIT = 10 };	/* the kernel's default */
+	size_t n;
+
+	if (makequeue_bytes(m, fd->open, &n) > 0 && make_note(m, t, fd, "the "
+	    "senders of unread datagrams are not restored") == -1)
+		return -1;
+	return n <= LIMIT + 1 ? 0 : make_note(m, t, fd, "its %zu unread "
+	    "datagrams need net.unix.max_dgram_qlen of %zu or more where it is "
+	    "restored", n, n - 1);
+}
+
+/*
  * Record that the senders' credentials in the queue of a UNIX socket cannot be
  * restored, and that datagrams lose the addresses of their senders unless the
  * socket and its sender are connected to each other. Descriptor fd of t refers
@@ -216,8 +237,7 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 
 	if (f->v[OK_SOCKET][SOCK_TYPE] == TYPE_DGRAM &&
 	    (peer == NULL || makefind_peer(m, peer) != f) &&
-	    makequeue_bytes(m, f) > 0 && make_note(m, t, fd, "the senders of "
-	    "unread datagrams are not restored") == -1)
+	    datagrams_note(m, t, fd) == -1)
 		return -1;
 	/* numbers of the line: PACKET UID GID PID */
 	l = makekeys_lines(f, OK_SENDER, &n);
@@ -313,19 +333,22 @@ packet_next(const struct makeopen *f, const struct recfile *d, size_t *off,
 }
 
 /*
- * Return the number of bytes in the queue of UNIX socket f.
+ * Return the number of bytes in the queue of UNIX socket f. Set *packets to the
+ * number of its packets.
  */
 uint64_t
-makequeue_bytes(const struct criumake *m, const struct makeopen *f)
+makequeue_bytes(const struct criumake *m, const struct makeopen *f,
+    size_t *packets)
 {
 	struct recfile d;
 	uint64_t n, sum = 0;
 	size_t off;
 
+	*packets = 0;
 	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d))
 		return 0;
 	for (off = 0; off < d.len && packet_next(f, &d, &off, &n) == 0;
-	    off += (size_t)n)
+	    off += (size_t)n, ++*packets)
 		sum += n;
 	return sum;
 }

@@ -68,9 +68,10 @@ static uint64_t
 waiting(const struct criumake *m, const struct makeopen *f)
 {
 	struct recfile data;
+	size_t packets;
 
 	if (f->type == KIND_UNIX)
-		return makequeue_bytes(m, f);
+		return makequeue_bytes(m, f, &packets);
 	return makefind_data(m, "pipe", f->v[OK_INO][0], &data) ? data.len : 0;
 }
 
