@@ -37,5 +37,6 @@ while read -r what status why; do
 	end
 done <<'EOL'
 urgent 1 it has urgent data: cannot be restored
+ldt 1 it uses its local descriptor table (modify_ldt(2)), which criu does not
 EOL
-finish 2
+finish 3

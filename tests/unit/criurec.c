@@ -68,6 +68,9 @@ set_regs(uint64_t ax, uint64_t orig, uint64_t ip)
 	put64(b + 15 * 8, orig);
 	put64(b + 16 * 8, ip);
 	put64(b + 17 * 8, 0x33);
+	/* ds to gs: not selectors of the local descriptor table */
+	for (i = 23; i < REGS; i++)
+		b[i * 8] &= 0xfb;
 	set_bytes("regset/prstatus", b, sizeof b);
 }
 

@@ -290,7 +290,7 @@ test_xstate(void **state)
 			    cases[i].pkru / 8 & 0xff);
 	}
 	/* the last of 27 registers */
-	assert_int_equal(number(frame("core-7.img", 0), "2.2.27"), 126);
+	assert_int_equal(number(frame("core-7.img", 0), "2.2.27"), 122);
 	process_record(7);
 	set_bytes("regset/prstatus", x, 26 * 8);
 	assert_int_equal(load_one(&o), -1);

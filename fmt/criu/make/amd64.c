@@ -8,7 +8,8 @@
 enum {
 	GPREGS = 27, /* number of 64-bit words in struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,
-	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
+	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17, R_DS = 23, R_GS = 26,
+	LDT = 4,	/* bit of a segment selector */
 	FXSAVE = 512,		/* size of an FXSAVE area in bytes */
 	XFEATURES = 512, /* offset of XSTATE_BV, a bit mask of parts */
 	CS64 = 0x33
@@ -162,6 +163,11 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 	if (fp.len < FXSAVE && xs.len < FXSAVE)
 		return make_never(m, t, "its floating point registers are not "
 		    "in the snapshot");
+	for (i = R_DS; i <= R_GS; i++)
+		if (r[i] & LDT)
+			return make_never(m, t, "it uses its local descriptor "
+			    "table (modify_ldt(2)), which criu does not "
+			    "restore: cannot be restored");
 	restart(r);
 	makeregs_abort(p->proc->mem, rseq, &r[R_IP]);
 	if (regs_set(m, core, r, &fp, &xs, &lost) == -1)
