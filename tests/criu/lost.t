@@ -38,5 +38,6 @@ while read -r what status why; do
 done <<'EOL'
 urgent 1 it has urgent data: cannot be restored
 ldt 1 it uses its local descriptor table (modify_ldt(2)), which criu does not
+child 0 its exit signal, 12, becomes SIGCHLD when it is restored
 EOL
-finish 3
+finish 4

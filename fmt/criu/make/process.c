@@ -5,7 +5,7 @@
 #include "criumake.h"
 #include "num.h"
 
-enum { SIG_STOP = 19 };
+enum { SIG_CHLD = 17, SIG_STOP = 19 };
 
 /*
  * Set the resource limits in c to those of t. Both c and /proc/PID/limits list
@@ -228,6 +228,11 @@ traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 		    ", is not restored", v) == -1)
 			return -1;
 	}
+	v = t->stat.v[STAT_EXITSIGNAL];
+	if (t != m->root && v != SIG_CHLD && make_note(m, t, NULL, "its exit "
+	    "signal, %" PRIu64 ", becomes SIGCHLD when it is restored", v) ==
+	    -1)
+		return -1;
 	if (keyrings_note(m, t) == -1 || (rc = maketask_one(t,
 	    "oom_score_adj", "i", "number", &v)) == -1)
 		return -1;
