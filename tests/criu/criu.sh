@@ -187,7 +187,7 @@ take() {
 	# snap exits 1 for a zombie, which has less to record
 	! grep -q 'is a zombie' "$tmp/snap.err" ||
 	    status[0]=$((status[0] - 1))
-	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|senders of unread|: needs criu |(it is not an init)' \
+	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never complete|keyring of its session|deleted name becomes|another mount covers|senders of unread|not marked for removal|: needs criu |(it is not an init)' \
 	    "$tmp/snap.err" "$tmp/try")" "0 0 " "snap $* | snapload"
 }
 

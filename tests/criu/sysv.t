@@ -12,6 +12,8 @@ for how in -r -sr; do
 	until_true longer 30
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
 	moves "snap $how" "$tmp/there" "$how"
+	is "$(grep -c 'memory 2 is not marked for removal when' "$tmp/try")" 1 \
+	    "snap $how: a message names memory that was marked for removal"
 	end
 	rm -rf "$tmp/there"
 done
@@ -81,4 +83,4 @@ is "$? $(grep -c 'of /SYSV00007e57 (deleted): System V shared memory that a'\
     'memory that is also attached elsewhere: refused'
 kill "$other"
 end
-finish 27
+finish 29

@@ -181,6 +181,7 @@ int
 makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
     Criu__Vma *e)
 {
+	enum { DEST = 01000 };	/* SHM_DEST of linux/shm.h */
 	const uint64_t page = snap_page(m->snap, t->proc);
 	struct makesysv *o;
 	const char *why;
@@ -192,6 +193,10 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 		why = "System V shared memory that is mapped only in part";
 	if (why != NULL)
 		return make_unmapped(m, t, v, WHY_SYSV, why);
+	if (!o->used && o->v[SYSV_MODE] & DEST && make_note(m, t, NULL,
+	    "System V shared memory %" PRIu64 " is not marked for removal "
+	    "when it is restored", o->v[SYSV_ID]) == -1)
+		return -1;
 	o->used = true;
 	if (m->lastsysv < v->ino)
 		m->lastsysv = (uint32_t)v->ino;
