@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """newline.py LOG: use files whose names have newlines: a regular file that is
-mapped, a deleted file, a directory, a FIFO, a socket.  A line "newline COUNT
-WRONG" each time.
+mapped, a deleted file, a directory, a FIFO, a socket.  The name of the process
+has one as well.  A line "newline COUNT WRONG" each time.
 """
+import ctypes
 import mmap
 import os
 import socket
@@ -31,6 +32,7 @@ mapped = mmap.mmap(there, 5, prot=mmap.PROT_READ)
 os.chdir(base)
 sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 sock.bind('s\n')
+ctypes.CDLL(None).prctl(15, b'a)(b\n c')  # PR_SET_NAME
 n = 0
 while True:
     n += 1
@@ -40,6 +42,7 @@ while True:
         (os.pread(gone, 9, 0) != b'gone') + \
         (os.read(fifo, 9) != b'written') + (mapped[:] != b'there') + \
         (sock.recv(9) != b'sent') + \
+        (open('/proc/self/comm').read() != 'a)(b\n c\n') + \
         (not os.path.sameopenfile(inside, os.open('.', os.O_PATH)))
     os.closerange(max(there, gone, inside, fifo, sock.fileno()) + 2, 99)
     os.write(log, b'newline %d %d\n' % (n, wrong))

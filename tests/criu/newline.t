@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Files of any kind with a newline in their names are restored: open, deleted
-# and mapped ones.
+# and mapped ones; so is a process with a newline in its name.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

@@ -259,14 +259,17 @@ core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
     struct maketask *t)
 {
 	enum { NAME = 32 };
-	const char *name = maketask_line(t, "comm");
-	char *comm;
+	char *name = maketask_text(t, "comm"), *comm, *end;
 
 	makeregs_machine(c, t);
 	if ((comm = pool_new(&m->msgs, NAME, 1)) == NULL)
 		return -1;
-	if (name != NULL)
+	if (name != NULL) {
+		/* the name itself may have newlines */
+		if ((end = strrchr(name, '\n')) != NULL && end[1] == '\0')
+			*end = '\0';
 		strlcpy(comm, name, NAME);
+	}
 	if (p == t) {
 		if (MSG_PART(&m->msgs, c, tc) == NULL)
 			return -1;
