@@ -44,6 +44,18 @@ def child(_):
     return process
 
 
+def listener(path):
+    """Have a listening socket in a queue, with a connection of a closed one."""
+    near, far = socket.socketpair()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path + '.listener')
+        server.listen()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path + '.listener')
+        socket.send_fds(near, [b'x'], [server.fileno()])
+    return near, far
+
+
 def ldt(_):
     """Have a segment register refer to the local descriptor table."""
     flags = 1 | 1 << 4      # seg_32bit, limit_in_pages

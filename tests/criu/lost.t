@@ -39,5 +39,6 @@ done <<'EOL'
 urgent 1 it has urgent data: cannot be restored
 ldt 1 it uses its local descriptor table (modify_ldt(2)), which criu does not
 child 0 its exit signal, 12, becomes SIGCHLD when it is restored
+listener 0 a descriptor queued in a socket: 1 connection not yet accepted: not
 EOL
-finish 4
+finish 5

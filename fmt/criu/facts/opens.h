@@ -184,8 +184,10 @@ struct makeopen {		/* an open file description */
 					(criu/files.c) */
 };
 
+#define NOFD	UINT64_MAX
+
 struct makefd {			/* a descriptor */
-	uint64_t	 fd;
+	uint64_t	 fd;	/* NOFD: it is only queued in a socket */
 	bool		 cloexec;
 	struct makeopen	*open;	/* borrowed */
 };

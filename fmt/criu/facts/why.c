@@ -128,7 +128,9 @@ sentence(struct criumake *m, const struct maketask *t,
 
 	if (t != NULL)
 		buf_printf(&b, "process %" PRIu64, t->proc->pid);
-	if (fd != NULL)
+	if (fd != NULL && fd->fd == NOFD)
+		buf_puts(&b, ", a descriptor queued in a socket");
+	else if (fd != NULL)
 		buf_printf(&b, ", descriptor %" PRIu64, fd->fd);
 	if (t != NULL)
 		buf_puts(&b, ": ");

@@ -215,10 +215,29 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
+ * Record notes for the open files that are only queued in sockets.
+ */
+static int
+queued_note(struct criumake *m)
+{
+	struct makefd fd = { .fd = NOFD };
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++) {
+		fd.open = m->open[i];
+		if (fd.open->passing && fd.open->why == NULL &&
+		    fd_note(m, fd.open->user, &fd) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * Decide which open files cannot be restored. An open file that needs one of
  * them cannot be restored either, so repeat this until nothing changes. Then
  * record a reason for each descriptor of these files, and notes for the other
- * descriptors. Return 0, or -1 with errstr set.
+ * descriptors, and for descriptors that are queued in sockets. Return 0, or -1
+ * with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)
@@ -262,5 +281,6 @@ makejudge_opens(struct criumake *m)
 			    fd_refuse(m, t, &t->fd[k]) == -1 :
 			    fd_note(m, t, &t->fd[k]) == -1)
 				return -1;
-	return makequeue_refuse(m) == -1 ? -1 : makeinet_rest(m);
+	return makequeue_refuse(m) == -1 || queued_note(m) == -1 ? -1 :
+	    makeinet_rest(m);
 }
