@@ -262,8 +262,8 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 
 /*
  * Decompress a member of f into raw, which has room for GZIP_RAW bytes. Set
- * *damaged if its bytes were read but could not be decompressed. Return 0, or -1
- * with errstr set.
+ * *damaged if its bytes were read but could not be decompressed. Return 0, or
+ * -1 with errstr set.
  */
 int
 gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw,
