@@ -93,13 +93,15 @@ in_handler() {
 	grep -q 'sigreturn.*sigtramp' "$tmp/out"
 }
 
-if built Go 3 env HOME="$tmp/src" GOCACHE="$tmp/src/cache" GO111MODULE=off \
+if built Go 4 env HOME="$tmp/src" GOCACHE="$tmp/src/cache" GO111MODULE=off \
     GOFLAGS= CGO_ENABLED=0 go build -o deepgo deep.go; then
 	taken go "$tmp/src/deepgo"
 	same "Go: the frames of gdb" go "$tmp/src/deepgo"
 	is "$("$BUILD/snapstack" "$tmp/go.snap" |
 	    grep -c 'main\.(\*kept)\.deep+.* (.*/deep\.go:1[47])$')" 4 \
 	    "Go: source lines"
+	is "$("$BUILD/snapstack" -j "$tmp/go.snap" | jq .whole | sort -u)" \
+	    true "Go: stacks that begin with a return address of 0"
 	target "$tmp/src/deepgo" spin
 	if until_true in_handler; then
 		is "$(grep -c 'main\.spin;.*sigreturn.*sigtramp' "$tmp/out")" \
@@ -119,4 +121,4 @@ if built Rust 2 rustc -g -O -o deeprs deep.rs; then
 	    "$tmp/out")" 4 "Rust: inlined functions and their callers" ||
 	    diag <"$tmp/out"
 fi
-finish 5
+finish 6

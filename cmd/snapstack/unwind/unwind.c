@@ -237,6 +237,30 @@ signal_add(struct unwinder *u, struct stack *st)
 }
 
 /*
+ * Return what the unwind tables say about the code of frame f, to be passed to
+ * free(). Return NULL if no table describes it.
+ */
+static Dwarf_Frame *
+tables_find(const struct unwinder *u, const struct frame *f)
+{
+	/* as in libdwfl, the instruction before a return address counts */
+	const uint64_t pc = f->exact && !f->signal ? f->pc : f->pc - 1;
+	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, pc);
+	Dwarf_Frame *found;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+
+	if (m == NULL)
+		return NULL;
+	cfi = dwfl_module_eh_cfi(m, &bias);
+	if (cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias, &found) == 0)
+		return found;
+	cfi = dwfl_module_dwarf_cfi(m, &bias);
+	return cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias,
+	    &found) == 0 ? found : NULL;
+}
+
+/*
  * Return true if the last frame is the entry point of the program. Nothing
  * calls the entry point, and it may have no unwind tables.
  */
@@ -248,6 +272,51 @@ is_entry(const struct unwinder *u, const struct stack *st)
 
 	return st->n > 0 && entry != 0 &&
 	    st->frame[st->n - 1].pc - entry < NEAR;
+}
+
+/*
+ * Return true if frame f belongs to Go's runtime. Its stacks begin with a
+ * return address of 0.
+ */
+static bool
+is_go(const struct unwinder *u, const struct frame *f)
+{
+	static const char prefix[] = "runtime.";
+	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, f->pc - 1);
+	const char *name = m == NULL ? NULL :
+	    dwfl_module_addrname(m, f->pc - 1);
+
+	return name != NULL && strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
+/*
+ * Return true if the last frame has no caller: its unwind table says that the
+ * return address is undefined. libdwfl also ends a stack at a return address of
+ * 0, which may be due to an overwritten stack. In Go and on Arm, a stack begins
+ * with 0.
+ */
+static bool
+is_outermost(const struct unwinder *u, const struct stack *st)
+{
+	Dwarf_Op mem[3], *ops;
+	Dwarf_Frame *found;
+	bool undefined;
+	size_t n;
+	int ra;
+
+	if (st->n == 0)
+		return false;
+	if (u->now.machine == EM_AARCH64 || u->now.machine == EM_ARM ||
+	    is_go(u, &st->frame[st->n - 1]))
+		return true;
+	if ((found = tables_find(u, &st->frame[st->n - 1])) == NULL)
+		return false;
+	ra = dwarf_frame_info(found, NULL, NULL, NULL);
+	undefined = ra >= 0 &&
+	    dwarf_frame_register(found, ra, mem, &ops, &n) == 0 &&
+	    n == 0 && ops == mem;
+	free(found);
+	return undefined;
 }
 
 /*
@@ -269,12 +338,15 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 	rc = dwfl_getthread_frames(u->dwfl, 1, on_frame, &w);
 	if (st->n >= FRAMES_MAX)
 		return "there are more";
-	if ((rc == 0 && !w.left_code && !u->unread) || is_entry(u, st))
+	if (is_entry(u, st))
 		return NULL;
 	if (rc == 0 && u->unread)
 		return "its stack is missing";
 	if (w.left_code)
 		return "the return address is not in code";
+	if (rc == 0)
+		return is_outermost(u, st) ? NULL :
+		    "the return address is 0";
 	why = dwfl_errmsg(-1);
 	return why == NULL ? "it ends there" : why;
 }

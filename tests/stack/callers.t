@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Callers that snapstack cannot know for certain are marked, and a stack is
+# whole only if its outermost frame was reached.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/stack/stack.sh
+. "$(dirname "$0")/stack.sh"
+[ "$(uname -m)" = x86_64 ] || skip_all "it has assembly for amd64"
+command -v cc >/dev/null || skip_all "no compiler"
+
+# made NAME FLAG ...: build NAME from NAME.c, run it, take NAME.snap
+made() {
+	local name=$1
+
+	shift
+	cc -O1 -fno-stack-protector "$@" -o "$tmp/$name" "$tmp/$name.c" \
+	    2>"$tmp/cc" || diag <"$tmp/cc"
+	taken "$name" "$tmp/$name"
+}
+
+# functions NAME: the functions of NAME.snap from wait_here on, with the marks
+# of guesses, and whether main's caller was reached
+functions() {
+	"$BUILD/snapstack" -j "$tmp/$1.snap" | jq -r '([.frames[] |
+	    (if .guess then "?" else "" end) + (.function // .address)] |
+	    join(" ")), .why' | sed 's/.*\(wait_here\)/\1/;s/ ?*__libc.*//' |
+	    tr '\n' ';'
+}
+
+cat >"$tmp/zero.c" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static char stack[65536] __attribute__((aligned(4096)));
+__attribute__((noinline)) void wait_here(void) {
+	pause();
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void lone(void) {
+	wait_here();
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void overwrite(int n) {
+	volatile uint64_t *frame = __builtin_frame_address(0);
+	frame[1] = 0;
+	wait_here();
+}
+__attribute__((noinline)) int outer(int n) {
+	overwrite(n);
+	return n + 1;
+}
+int main(int argc, char *argv[]) {
+	puts("ready");
+	fflush(stdout);
+	if (SWITCHED)
+		__asm__ volatile("mov %0, %%rsp\n pushq $0\n jmp lone" ::
+		    "r"(stack + sizeof stack) : "memory");
+	return outer(1) + 1;
+}
+END
+made zero -DSWITCHED=0
+is "$(functions zero)" "wait_here overwrite ?main;null;" \
+    "a return address of 0: the caller is guessed"
+made zero -DSWITCHED=1
+is "$(functions zero)" "wait_here lone;the return address is 0;" \
+    "a return address of 0 where nothing can be guessed"
+finish 2
