@@ -142,7 +142,8 @@ struct frame {
 				   address */
 	bool		 signal; /* frame made by the kernel to run a signal
 				    handler */
-	bool		 guess;	/* the frame was guessed by scanning the
+	bool		 guess;	/* no table led to the frame: it was found by
+				   the frame pointer, or by scanning the
 				   stack */
 	const struct pyframe *python; /* borrowed from struct stack; Python
 					 frames that this frame interprets,

@@ -66,4 +66,42 @@ is "$(functions zero)" "wait_here overwrite ?main;null;" \
 made zero -DSWITCHED=1
 is "$(functions zero)" "wait_here lone;the return address is 0;" \
     "a return address of 0 where nothing can be guessed"
-finish 2
+
+# main and tabled have tables, wait_here and bare have none and no frame pointer
+cat >"$tmp/tabled.c" <<'END'
+#include <stdio.h>
+void bare(void);
+__attribute__((noinline)) int tabled(int n) {
+	volatile char array[n + 50];
+	array[3] = n;
+	bare();
+	return array[3];
+}
+__attribute__((noinline)) int middle(int n) {
+	volatile char array[n + 50];
+	array[3] = n;
+	return tabled(n) + array[3];
+}
+int main(int argc, char *argv[]) {
+	puts("ready");
+	fflush(stdout);
+	return middle(argc) + 1;
+}
+END
+cat >"$tmp/bare.c" <<'END'
+#include <unistd.h>
+__attribute__((noinline)) void wait_here(void) {
+	pause();
+	__asm__ volatile("");
+}
+void bare(void) {
+	wait_here();
+	__asm__ volatile("");
+}
+END
+cc -O1 -c -fomit-frame-pointer -fno-asynchronous-unwind-tables \
+    -o "$tmp/bare.o" "$tmp/bare.c"
+made tabled "$tmp/bare.o"
+is "$(functions tabled)" "wait_here ?middle main;null;" \
+    "a frame that the frame pointer leads to is marked"
+finish 3

@@ -2,7 +2,7 @@
  * Find the frames of a thread with libdwfl, which uses unwind tables
  * (.eh_frame, .debug_frame), or frame pointers if there are none. If that
  * fails, search the stack for what looks like a return address, and continue
- * from there; such frames are marked as guesses.
+ * from there. Frames that were not found by tables are marked as guesses.
  */
 #include "snapstack/snapstack.h"
 
@@ -141,6 +141,43 @@ frame_add(struct unwinder *u, struct stack *st, uint64_t pc)
 }
 
 /*
+ * Return what the unwind tables say about the code of frame f, to be passed to
+ * free(). Return NULL if no table describes it.
+ */
+static Dwarf_Frame *
+tables_find(const struct unwinder *u, const struct frame *f)
+{
+	/* as in libdwfl, the instruction before a return address counts */
+	const uint64_t pc = f->exact && !f->signal ? f->pc : f->pc - 1;
+	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, pc);
+	Dwarf_Frame *found;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+
+	if (m == NULL)
+		return NULL;
+	cfi = dwfl_module_eh_cfi(m, &bias);
+	if (cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias, &found) == 0)
+		return found;
+	cfi = dwfl_module_dwarf_cfi(m, &bias);
+	return cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias,
+	    &found) == 0 ? found : NULL;
+}
+
+/*
+ * Return true if a table describes how to unwind frame f. Otherwise libdwfl
+ * uses the frame pointer, and misses callers if the code of f has none.
+ */
+static bool
+has_table(const struct unwinder *u, const struct frame *f)
+{
+	Dwarf_Frame *found = tables_find(u, f);
+
+	free(found);
+	return found != NULL;
+}
+
+/*
  * Add a frame to the stack; this is a libdwfl callback. A frame whose address
  * is outside code ends the stack, unless it is the first: the thread may have
  * jumped to an invalid address.
@@ -175,6 +212,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 	if ((f = frame_add(w->u, st, pc)) == NULL)
 		return DWARF_CB_ABORT;
 	f->exact = exact;
+	f->guess = st->n > 1 && !has_table(w->u, f - 1);
 	w->begun = true;
 #if _ELFUTILS_PREREQ(0, 188)
 	if (dwfl_frame_reg(state, w->u->now.spnum, &sp) == 0)
@@ -234,30 +272,6 @@ signal_add(struct unwinder *u, struct stack *st)
 	f->exact = f[-1].exact = f[-1].signal = true;
 	f->sp = u->now.sp;
 	return true;
-}
-
-/*
- * Return what the unwind tables say about the code of frame f, to be passed to
- * free(). Return NULL if no table describes it.
- */
-static Dwarf_Frame *
-tables_find(const struct unwinder *u, const struct frame *f)
-{
-	/* as in libdwfl, the instruction before a return address counts */
-	const uint64_t pc = f->exact && !f->signal ? f->pc : f->pc - 1;
-	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, pc);
-	Dwarf_Frame *found;
-	Dwarf_Addr bias;
-	Dwarf_CFI *cfi;
-
-	if (m == NULL)
-		return NULL;
-	cfi = dwfl_module_eh_cfi(m, &bias);
-	if (cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias, &found) == 0)
-		return found;
-	cfi = dwfl_module_dwarf_cfi(m, &bias);
-	return cfi != NULL && dwarf_cfi_addrframe(cfi, pc - bias,
-	    &found) == 0 ? found : NULL;
 }
 
 /*
