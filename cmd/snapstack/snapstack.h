@@ -238,7 +238,8 @@ struct unwinder {
 				    Python */
 	const char	*nolocals; /* why there are no local variables, or
 				      NULL */
-	struct registers now;	/* registers of the thread being unwound */
+	struct registers now;	/* registers of the frame from which to
+				   continue */
 	bool		 unread; /* memory needed to unwind the current frame
 				    is missing */
 };

@@ -71,6 +71,12 @@ is "$(functions zero)" "wait_here lone;the return address is 0;" \
 cat >"$tmp/tabled.c" <<'END'
 #include <stdio.h>
 void bare(void);
+/* remove return addresses of earlier calls */
+__attribute__((noinline)) void wipe(void) {
+	volatile char array[32768];
+	for (unsigned int i = 0; i < sizeof array; i++)
+		array[i] = 0;
+}
 __attribute__((noinline)) int tabled(int n) {
 	volatile char array[n + 50];
 	array[3] = n;
@@ -85,6 +91,7 @@ __attribute__((noinline)) int middle(int n) {
 int main(int argc, char *argv[]) {
 	puts("ready");
 	fflush(stdout);
+	wipe();
 	return middle(argc) + 1;
 }
 END
@@ -104,4 +111,29 @@ cc -O1 -c -fomit-frame-pointer -fno-asynchronous-unwind-tables \
 made tabled "$tmp/bare.o"
 is "$(functions tabled)" "wait_here ?middle main;null;" \
     "a frame that the frame pointer leads to is marked"
-finish 3
+
+# as before, but the frame pointer leads to words that look like a frame
+cat >"$tmp/bare.c" <<'END'
+#include <stdint.h>
+#include <unistd.h>
+int decoy(void) {
+	return 5;
+}
+__attribute__((noinline)) void wait_here(void) {
+	pause();
+	__asm__ volatile("");
+}
+void bare(void) {
+	volatile uint64_t frame[2] = { 0, (uintptr_t)decoy + 4 };
+	__asm__ volatile("push %%rbp\n sub $120, %%rsp\n mov %0, %%rbp\n"
+	    " call wait_here\n add $120, %%rsp\n pop %%rbp" :: "r"(frame) :
+	    "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9",
+	    "r10", "r11");
+}
+END
+cc -O1 -c -fomit-frame-pointer -fno-asynchronous-unwind-tables \
+    -mno-red-zone -o "$tmp/bare.o" "$tmp/bare.c"
+made tabled "$tmp/bare.o"
+is "$(functions tabled)" "wait_here ?decoy ?tabled ?middle ?main;null;" \
+    "guesses go up the stack"
+finish 4

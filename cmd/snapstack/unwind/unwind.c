@@ -18,6 +18,9 @@ struct walk {			/* state while one thread is unwound */
 	bool		 begun;	/* the first frame has been seen */
 	bool		 left_code; /* the next frame is not in code */
 	bool		 skip_first; /* the stack already has the first frame */
+	uint64_t	 low;	/* stack pointer of the guess from which this
+				   began; the next frames are above it */
+	bool		 below;	/* the next frame is not above low */
 };
 
 static pid_t
@@ -178,6 +181,28 @@ has_table(const struct unwinder *u, const struct frame *f)
 }
 
 /*
+ * Set u->now to the registers of frame state. Unknown ones become 0. Return the
+ * stack pointer, or 0 if it is not known. first is true if state is the
+ * innermost frame.
+ */
+static uint64_t
+registers_keep(struct unwinder *u, Dwfl_Frame *state, bool first)
+{
+#if _ELFUTILS_PREREQ(0, 188)
+	unsigned int i;
+	Dwarf_Word v;
+
+	(void)first;
+	for (i = 0; i < u->now.n; i++)
+		u->now.v[i] = dwfl_frame_reg(state, i, &v) == 0 ? v : 0;
+	return u->now.v[u->now.spnum];
+#else
+	(void)state;
+	return first ? u->now.sp : 0;
+#endif
+}
+
+/*
  * Add a frame to the stack; this is a libdwfl callback. A frame whose address
  * is outside code ends the stack, unless it is the first: the thread may have
  * jumped to an invalid address.
@@ -188,8 +213,8 @@ on_frame(Dwfl_Frame *state, void *arg)
 	struct walk *w = arg;
 	struct stack *st = w->st;
 	struct frame *f;
-	Dwarf_Word sp;
 	Dwarf_Addr pc;
+	uint64_t sp;
 	bool exact;
 
 	w->u->unread = false;
@@ -206,21 +231,23 @@ on_frame(Dwfl_Frame *state, void *arg)
 		w->begun = true;
 		return DWARF_CB_OK;
 	}
-	/* two exact frames in a row: the first returns from a signal handler */
-	if (exact && st->n > 1 && st->frame[st->n - 1].exact)
+	/* two exact frames in a row: the first returns from a signal handler,
+	   which may have had its own stack */
+	if (exact && st->n > 1 && st->frame[st->n - 1].exact) {
 		st->frame[st->n - 1].signal = true;
+		w->low = 0;
+	}
+	sp = registers_keep(w->u, state, st->n == 0);
+	if (sp != 0 && sp <= w->low) {
+		w->below = true;
+		return DWARF_CB_ABORT;
+	}
 	if ((f = frame_add(w->u, st, pc)) == NULL)
 		return DWARF_CB_ABORT;
 	f->exact = exact;
+	f->sp = sp;
 	f->guess = st->n > 1 && !has_table(w->u, f - 1);
 	w->begun = true;
-#if _ELFUTILS_PREREQ(0, 188)
-	if (dwfl_frame_reg(state, w->u->now.spnum, &sp) == 0)
-		f->sp = sp;
-#else
-	(void)sp;
-	f->sp = st->n == 1 ? w->u->now.sp : 0;
-#endif
 	/* a stack that loops would never end */
 	if (st->n > 1 && f->sp != 0 && f->sp == f[-1].sp && f->pc == f[-1].pc)
 		return DWARF_CB_ABORT;
@@ -348,6 +375,8 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 
 	if (attach(u) == -1)
 		return snap_errstr();
+	if (skip_first && !st->frame[st->n - 1].exact)
+		w.low = st->frame[st->n - 1].sp;
 	(void)dwfl_errno();
 	rc = dwfl_getthread_frames(u->dwfl, 1, on_frame, &w);
 	if (st->n >= FRAMES_MAX)
@@ -356,6 +385,8 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 		return NULL;
 	if (rc == 0 && u->unread)
 		return "its stack is missing";
+	if (w.below)
+		return "the next frame is not above this one";
 	if (w.left_code)
 		return "the return address is not in code";
 	if (rc == 0)
