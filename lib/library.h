@@ -323,6 +323,16 @@ int		 refer_write(int fd, const char *text);
 int		 frame_write(int fd, char letter, const void *data, size_t n);
 int		 frame_read(int fd, char *letter, void *buf, size_t *n);
 
+/* AddressSanitizer's runtime needs more system calls, and terabytes of address
+   space */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 /*
  * Confine a program that reads files written by strangers: confine/confine.c
  */

@@ -85,6 +85,7 @@ void		 options_misuse(const struct cmdline *u)
 void		*must(void *p);
 void		 must_do(int rc);
 void		 program_descriptors(void);
+uint64_t	 program_memory(uint64_t bytes);
 void		 program_files(void);
 bool		 program_isnumber(const char *s);
 int		 program_self(char *path);

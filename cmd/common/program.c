@@ -77,6 +77,29 @@ program_files(void)
 }
 
 /*
+ * Set the soft limit on the private memory of this process, and of programs
+ * that it starts, to the given number of bytes. Return the limit before. Do not
+ * set it for AddressSanitizer, which reserves terabytes.
+ */
+uint64_t
+program_memory(uint64_t bytes)
+{
+	struct rlimit rl;
+	uint64_t was;
+
+	if (getrlimit(RLIMIT_DATA, &rl) == -1)
+		return UINT64_MAX;
+	was = rl.rlim_cur;
+#ifndef SANITIZED
+	rl.rlim_cur = bytes;
+	(void)setrlimit(RLIMIT_DATA, &rl);
+#else
+	(void)bytes;
+#endif
+	return was;
+}
+
+/*
  * Return true if s consists of digits only, and thus is a process ID, not a
  * name.
  */

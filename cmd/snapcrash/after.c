@@ -19,6 +19,9 @@ enum {
 				   the log */
 	FRAMES = 4,		/* maximum number of frames in the log */
 	STACK_SECONDS = 60,	/* time limit for snapstack */
+	STACK_MEMORY = 1 << 30,	/* its limit on memory in bytes: a user can
+				   crash crafted programs, several at once,
+				   and four functions need no more */
 	HOOK_SECONDS = 3600	/* time limit for the hook, and for the wait
 				   until it may run */
 };
@@ -104,15 +107,18 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 	    (char *)(uintptr_t)"-", NULL };
 	bool fell = f->tid != 0;
 	FILE *in = NULL;
+	uint64_t was;
 	int n;
 
 	*s = '\0';
 	snprintf(num, sizeof num, "%d", f->tid == 0 ? f->pid : f->tid);
+	was = program_memory(STACK_MEMORY);
 	if (fd[0] != -1 && fd[1] != -1 &&
 	    (words[0] = program_beside("snapstack")) != NULL &&
 	    program_wait(program_start(words, fd, true),
 	    STACK_SECONDS) != -1 && lseek(fd[1], 0, SEEK_SET) == 0)
 		in = fdopen(fd[1], "r");
+	(void)program_memory(was);
 	for (n = 0; in != NULL && n < FRAMES &&
 	    fgets(line, sizeof line, in) != NULL;) {
 		frame = line + strspn(line, " ");

@@ -210,6 +210,7 @@ process_print(struct process *ps, const struct asked *asked, const char *path)
 		folded_process(u);
 	else
 		print_process(u, asked->all);
+	memory_check();
 }
 
 /*

@@ -205,6 +205,7 @@ main(int argc, char *argv[])
 	if (rc == -1 && !program_lost()) /* the error was not reported yet */
 		program_warn("%s", snap_errstr());
 	failure_begin();
+	memory_limit();
 	confine_all(&sources.file);
 	progress_show(&progress, getprogname());
 	if (print_live(&live) == -1)

@@ -18,6 +18,7 @@
  *	  scan.c	guessed frames
  *	waits/		what a thread waits for: waits.h
  *	failure.c	crashes of libdw
+ *	memory.c	limit on memory
  *	process.c	one process: gather, unwind, print
  *	living.c	live processes
  *	python/		Python: python.h
@@ -305,6 +306,10 @@ void		 wait_find(struct unwinder *u, struct stack *st);
 /* failure.c */
 void		 failure_begin(void);
 void		 failure_blame(uint64_t pid);
+
+/* memory.c */
+void		 memory_limit(void);
+void		 memory_check(void);
 
 /* threads.c */
 int		 threads_sort(struct unwinder *u);

@@ -15,6 +15,7 @@
 #include <asm/termbits.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <linux/filter.h>
@@ -97,7 +98,7 @@ static const struct call calls[] = {
 	CALL(getuid), CALL(geteuid), CALL(getgid), CALL(getegid),
 	CALL(getgroups),
 	CALL(uname), CALL(sysinfo), CALL(exit), CALL(exit_group),
-	ARG(prlimit64, 0, 0),
+	ARG(prlimit64, 0, 0), ARG(getrusage, 0, RUSAGE_SELF),
 #ifdef SYS_rseq
 	CALL(rseq),
 #endif

@@ -9,15 +9,6 @@
 
 #include "library.h"
 
-/* AddressSanitizer's runtime needs more calls */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* caps.c */
 void		 caps_drop(const struct confined *c);
 void		 caps_drop_helper(void);

@@ -105,8 +105,21 @@ if [ -x "$BUILD/snapstack" ]; then
 	}
 	until_true told
 	try "the log shows the stack" told
+	# a crafted program, of 1.3 GB when unpacked
+	mkdir "$tmp/crafted"
+	strip -o "$tmp/crafted/fall" "$targets/fall"
+	head -c 1300000000 /dev/zero | xz -0 >"$tmp/bomb.xz"
+	objcopy --add-section .gnu_debugdata="$tmp/bomb.xz" \
+	    "$tmp/crafted/fall"
+	falls "$tmp/crafted/fall" overflow 3
+	limited() {
+		grep -q '^snapstack: the limit of 1024 MiB of memory was' \
+		    "$tmp/log" && grep -q ': SIGSEGV .* in ' "$tmp/log"
+	}
+	until_true limited
+	try "the log shows the stack of a crafted program" limited
 else
-	skip "the log shows the stack" "no snapstack"
+	skip "the log shows the stack" "no snapstack" 2
 fi
 echo "$pattern" >"$proc/core_pattern"
 
@@ -241,4 +254,4 @@ crash status
 is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
 ignored" "another user's configuration is ignored"
 rm -rf "$disk/store"
-finish 40
+finish 41
