@@ -92,10 +92,10 @@ heading_read(struct crashing *f, const char *line)
 
 /*
  * Write the FRAMES innermost functions of the crashed thread of f, innermost
- * first, to s, which has room for size bytes. Put a separator before each. Set
- * s to "" if the functions cannot be determined. name is the snapshot file. If
- * f->tid is 0, set f->tid from the output of snapstack, and also f->signal if
- * that is 0.
+ * first, to s, which has room for size bytes. Put a separator before each, and a
+ * question mark before a guess. Set s to "" if the functions cannot be
+ * determined. name is the snapshot file. If f->tid is 0, set f->tid from the
+ * output of snapstack, and also f->signal if that is 0.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)
@@ -128,8 +128,12 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 		}
 		frame += strcspn(frame, " ");
 		frame += strspn(frame, " ");
-		frame[strcspn(frame, " \n")] = '\0';
 		strlcat(s, n++ == 0 ? " in " : " < ", size);
+		if (*frame == '?') {
+			strlcat(s, "?", size);
+			frame += strspn(frame, "? ");
+		}
+		frame[strcspn(frame, " \n")] = '\0';
 		strlcat(s, text_sanitize(frame), size);
 	}
 	if (in != NULL)
