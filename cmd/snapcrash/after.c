@@ -19,7 +19,7 @@ enum {
 				   the log */
 	FRAMES = 4,		/* maximum number of frames in the log */
 	STACK_SECONDS = 60,	/* time limit for snapstack */
-	STACK_MEMORY = 1 << 30,	/* its limit on memory in bytes: a user can
+	STACK_MEMORY = 1 << 29,	/* its limit on memory in bytes: a user can
 				   crash crafted programs, several at once,
 				   and four functions need no more */
 	HOOK_SECONDS = 3600	/* time limit for the hook, and for the wait

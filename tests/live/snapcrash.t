@@ -105,15 +105,15 @@ if [ -x "$BUILD/snapstack" ]; then
 	}
 	until_true told
 	try "the log shows the stack" told
-	# a crafted program, of 1.3 GB when unpacked
+	# a crafted program, of 650 MB when unpacked
 	mkdir "$tmp/crafted"
 	strip -o "$tmp/crafted/fall" "$targets/fall"
-	head -c 1300000000 /dev/zero | xz -0 >"$tmp/bomb.xz"
+	head -c 650000000 /dev/zero | xz -0 >"$tmp/bomb.xz"
 	objcopy -R .eh_frame -R .eh_frame_hdr \
 	    --add-section .gnu_debugdata="$tmp/bomb.xz" "$tmp/crafted/fall"
 	falls "$tmp/crafted/fall" near 3
 	limited() {
-		grep -q '^snapstack: the limit of 1024 MiB of memory was' \
+		grep -q '^snapstack: the limit of 512 MiB of memory was' \
 		    "$tmp/log" && grep -q ': SIGSEGV .* in ' "$tmp/log"
 	}
 	TIMEFACTOR=$((5 * TIMEFACTOR)) until_true limited
