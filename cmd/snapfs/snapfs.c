@@ -7,6 +7,8 @@
 
 #include "snapfs.h"
 
+#include <sys/xattr.h>
+
 #include <err.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
@@ -17,6 +19,8 @@ static struct sources sources;
 static struct options options;
 static struct momentset input;	/* the snapshots that are shown */
 static char *mountpoint;
+static bool listed;		/* a snapshot file has an access control
+				   list */
 
 /*
  * Append arg, the argument of -o, to the mount options.
@@ -142,10 +146,24 @@ by_list(const struct stat *st)
 }
 
 /*
+ * Return true if the file at path, or standard input if path is "-", has an
+ * access control list. Then the bits of its mode for the group are the mask of
+ * that list, not what the group may do.
+ */
+static bool
+has_list(const char *path)
+{
+	static const char name[] = "system.posix_acl_access";
+
+	return (strcmp(path, "-") == 0 ? fgetxattr(STDIN_FILENO, name, NULL,
+	    0) : getxattr(path, name, NULL, 0)) > 0;
+}
+
+/*
  * Set *o to a file of snapshot s, and choose who may read its files in the
- * mount: anybody who may read the snapshot file. However, if we may read the
- * snapshot file only because of an access control list, or if it is not a
- * regular file, let nobody but us read them.
+ * mount: anybody who may read the snapshot file. However, if that depends on an
+ * access control list, or if the snapshot file is not a regular file, let nobody
+ * but us read them.
  */
 static void
 origin_set(struct origin *o, const struct snap *s)
@@ -157,7 +175,7 @@ origin_set(struct origin *o, const struct snap *s)
 	o->gid = getgid();
 	if (S_ISREG(st->st_mode))
 		o->size = (uint64_t)st->st_size;
-	if (S_ISREG(st->st_mode) && !by_list(st)) {
+	if (S_ISREG(st->st_mode) && !listed && !by_list(st)) {
 		r = st->st_mode & 0444;
 		o->uid = st->st_uid;
 		o->gid = st->st_gid;
@@ -280,12 +298,15 @@ confine_server(char **file, size_t n, struct mount *m, struct listening *l)
 {
 	struct confined need = { .in = file, .nin = n, .act = mount_make,
 	    .undo = mount_end, .arg = m };
+	size_t i;
 
 	if (l->opts->address != NULL) {
 		need.act = listen_make;
 		need.undo = listen_end;
 		need.arg = l;
 	}
+	for (i = 0; i < n; i++)
+		listed |= has_list(file[i]);
 	threads_prepare();
 	program_confine(&need, m->opts->debug);
 }

@@ -107,6 +107,29 @@ until_true mountpoint -q "$mnt"
 unserve
 is "$(cat "$tmp/err" | sed 's/.*: //' | head -1)" "" "FUSE options work" ||
     diag <"$tmp/err"
+# a group that an access control list denies, and the mask of which permits
+cp "$tmp/snap" "$tmp/listed"
+chmod 640 "$tmp/listed"
+if is_root && command -v setpriv >/dev/null && python3 -c '
+import os, struct, sys
+acl = struct.pack("<I", 2)
+for tag, perm, who in ((1, 6, -1), (2, 4, 65534), (4, 0, -1), (16, 4, -1),
+                       (32, 0, -1)):
+    acl += struct.pack("<HHi", tag, perm, who)
+os.setxattr(sys.argv[1], "system.posix_acl_access", acl)' "$tmp/listed" \
+    2>"$tmp/err"; then
+	chmod 755 "$tmp"
+	chgrp 65533 "$tmp/listed"
+	serve -o allow_other "$tmp/listed"
+	chmod 755 "$mnt" 2>"$tmp/err"
+	setpriv --reuid 65533 --regid 65533 --clear-groups \
+	    cat "$mnt/$one/status" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/out") $(stat -c %a "$mnt/$one/status")" "1  400" \
+	    "a group that an access control list denies may not read"
+	unserve
+else
+	skip "a group that an access control list denies" "no list can be set"
+fi
 serve -o rw,suid,dev,exec "$tmp/snap"
 is "$(sed -n "s, $mnt fuse.snapfs \(ro\,nosuid\,nodev\,noexec\).*,\1," \
     /proc/mounts | head -1; grep " $mnt " /proc/mounts |
@@ -196,4 +219,4 @@ directory (is FUSE available?)" "a missing /dev/fuse is an error"
 else
 	skip "a missing /dev/fuse is an error" "needs root"
 fi
-finish 45
+finish 46
