@@ -88,7 +88,7 @@ out_open(void)
 		return -1;
 	where = path;
 	if ((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-	    0666)) == -1)
+	    0600)) == -1)
 		err(1, "%s", path);
 	return fd;
 }

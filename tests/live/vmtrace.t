@@ -309,6 +309,7 @@ is "$rc $(cat "$tmp/err")" '3 vmtrace: sh: exit status 3' \
 trace -o "$tmp/lines" echo text
 is "$rc $(cat "$tmp/out" "$tmp/err") $(awk '$3 == "exec"' "$tmp/lines" | wc -l)" '0 text 1' \
     '-o: standard output is the command'"'"'s'
+is "$(stat -c %a "$tmp/lines")" 600 '-o: other users may not read the file'
 trace -o "$tmp/none/lines" echo text
 is "$rc $(cat "$tmp/out" "$tmp/err")" \
     "1 vmtrace: $tmp/none/lines: No such file or directory" \
@@ -486,4 +487,4 @@ as=(env --ignore-signal=SIGCHLD)
 trace sh -c 'exit 3'
 is "$rc" 3 'SIGCHLD is ignored: the status is that of the command'
 kill "$sleeper" "$holder"
-finish 72
+finish 73
