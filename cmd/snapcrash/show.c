@@ -131,6 +131,8 @@ stack_run(const struct crash *c, char *const args[])
 		return 127;
 	for (; *args != NULL && n < 62; args++)
 		argv[n++] = *args;
+	if (*args != NULL)
+		errx(2, "too many arguments");
 	argv[n] = c->file;
 	fflush(stdout);
 	if ((rc = program_wait(program_start(argv, NULL, false), 0)) == -1)
@@ -248,6 +250,10 @@ gdb_run(const char *dir, char *const args[])
 
 	for (; *args != NULL && n < 60; args++)
 		argv[n++] = *args;
+	if (*args != NULL) {
+		program_warn("too many arguments");
+		return 2;
+	}
 	argv[n++] = (char *)(uintptr_t)"text";
 	argv[n++] = (char *)(uintptr_t)"core";
 	argv[n] = NULL;

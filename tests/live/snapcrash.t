@@ -72,6 +72,9 @@ else
 	skip "gdb" "no gdb, or no FUSE" 3
 fi
 
+# shellcheck disable=SC2046 # many words
+crash stack fall -- $(yes -- -a | head -n 70)
+is "$rc $err" "2 snapcrash: too many arguments" "too many arguments"
 # a program that reads a hostile snapshot can do nothing else
 mkdir "$tmp/others"
 sleep 1000 &
@@ -255,4 +258,4 @@ crash status
 is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
 ignored" "another user's configuration is ignored"
 rm -rf "$disk/store"
-finish 42
+finish 43
