@@ -66,6 +66,9 @@ is "$(functions zero)" "wait_here overwrite ?main;null;" \
 made zero -DSWITCHED=1
 is "$(functions zero)" "wait_here lone;the return address is 0;" \
     "a return address of 0 where nothing can be guessed"
+is "$("$BUILD/snapstack" -f "$tmp/zero.snap" |
+    sed 's/\(lone;wait_here\).*/\1/')" "zero;[unknown];lone;wait_here" \
+    "-f: an unknown outermost function"
 
 # main and tabled have tables, wait_here and bare have none and no frame pointer
 cat >"$tmp/tabled.c" <<'END'
@@ -136,4 +139,4 @@ cc -O1 -c -fomit-frame-pointer -fno-asynchronous-unwind-tables \
 made tabled "$tmp/bare.o"
 is "$(functions tabled)" "wait_here ?decoy ?tabled ?middle ?main;null;" \
     "guesses go up the stack"
-finish 4
+finish 5

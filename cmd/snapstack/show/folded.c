@@ -66,6 +66,8 @@ folded_process(struct unwinder *u)
 			if (f->npython == 0 && !f->within)
 				locations_each(u, f, name_add, &l);
 		}
+		if (!st->whole)
+			name_put(&l, "[unknown]");
 		name_put(&l, *u->comm == '\0' ? "process" : u->comm);
 		for (; l.n > 0; l.n--)
 			printf("%s%c", l.v[l.n - 1], l.n == 1 ? ' ' : ';');
