@@ -226,7 +226,7 @@ uint64_t	 store_room(const struct config *c, struct crashes *l,
 int		 crash_take(const struct config *c, char *const words[]);
 
 /* unit.c: systemd units */
-bool		 units_install(const struct config *c, const char *path);
+void		 units_install(const struct config *c, const char *path);
 void		 units_remove(void);
 
 #endif

@@ -180,7 +180,9 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	(void)unlink(DROPPED);
 	if (!by_socket)
 		units_remove();
-	else if (!units_install(c, path) && !served(c))
+	else
+		units_install(c, path);
+	if (by_socket && !served(c))
 		program_warn("no process is listening on %s yet: start "
 		    "snapcrash serve now and at each boot", c->socket);
 	(void)mkdir("/etc/sysctl.d", 0755);

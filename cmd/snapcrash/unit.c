@@ -80,10 +80,10 @@ unit_isours(const char *name)
 
 /*
  * Write the unit files for configuration c if systemd is installed. Also start
- * the socket if systemd is running. path is the configuration file. Return true
- * if the socket was started. Exit with status 1 on failure.
+ * the socket, again if it is active, if systemd is running. path is the
+ * configuration file. Exit with status 1 on failure.
  */
-bool
+void
 units_install(const struct config *c, const char *path)
 {
 	char self[PATH_MAX];
@@ -91,7 +91,7 @@ units_install(const struct config *c, const char *path)
 	size_t i;
 
 	if (access(UNITS, F_OK) == -1)
-		return false;
+		return;
 	for (i = 0; i < 2; i++)
 		if (access(names[i], F_OK) == 0 && !unit_isours(names[i]))
 			errx(1, "%s: exists but was not created by snapcrash; "
@@ -106,11 +106,14 @@ units_install(const struct config *c, const char *path)
 	    file_write(names[1], serves, c->directory, self, path) == -1)
 		errx(1, "%s", snap_errstr());
 	if (!units_work())
-		return false;
+		return;
 	if (systemctl("daemon-reload", "--quiet", NULL) != 0 ||
-	    systemctl("enable", "--now", "snapcrash.socket") != 0)
+	    systemctl("enable", "--quiet", "snapcrash.socket") != 0 ||
+	    /* they may run with another configuration; a socket does not
+	       start while its service runs */
+	    systemctl("stop", "--quiet", "snapcrash.service") != 0 ||
+	    systemctl("restart", "--quiet", "snapcrash.socket") != 0)
 		errx(1, "systemctl failed");
-	return true;
 }
 
 /*

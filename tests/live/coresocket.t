@@ -229,6 +229,20 @@ cat >"$tmp/fake/systemctl" <<END
 echo "\$*" >>"$tmp/asked"
 END
 chmod 755 "$tmp/fake/systemctl"
+# install again: the units may run with another configuration
+if [ -d /etc/systemd/system ]; then
+	config "socket $socket.2"
+	PATH=$tmp/fake:$PATH crash -s install
+	is "$rc $(grep -c 'no process is listening' "$tmp/err")
+$(cat "$tmp/asked")" "0 1
+daemon-reload --quiet
+enable --quiet snapcrash.socket
+stop --quiet snapcrash.service
+restart --quiet snapcrash.socket" "installed again: the socket is started again"
+	rm "$tmp/asked"
+else
+	skip "installed again: the socket is started again" "no systemd"
+fi
 PATH=$tmp/fake:$PATH crash remove
 is "$rc $err $(cat "$tmp/pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
     "0  $was $waslimit " "removed: the old settings are back"
@@ -241,4 +255,4 @@ else
 	skip "systemd is told to stop socket and server" "no systemd"
 fi
 put_back
-finish 27
+finish 28
