@@ -92,8 +92,8 @@ heading_read(struct crashing *f, const char *line)
 
 /*
  * Write the FRAMES innermost functions of the crashed thread of f, innermost
- * first, to s, which has room for size bytes. Put a separator before each, and a
- * question mark before a guess. Set s to "" if the functions cannot be
+ * first, to s, which has room for size bytes. Put a separator before each, and
+ * a question mark before a guess. Set s to "" if the functions cannot be
  * determined. name is the snapshot file. If f->tid is 0, set f->tid from the
  * output of snapstack, and also f->signal if that is 0.
  */

@@ -162,8 +162,8 @@ has_list(const char *path)
 /*
  * Set *o to a file of snapshot s, and choose who may read its files in the
  * mount: anybody who may read the snapshot file. However, if that depends on an
- * access control list, or if the snapshot file is not a regular file, let nobody
- * but us read them.
+ * access control list, or if the snapshot file is not a regular file, let
+ * nobody but us read them.
  */
 static void
 origin_set(struct origin *o, const struct snap *s)

@@ -61,7 +61,7 @@ memory_check(void)
 	if (reported || peak <= before || peak < most / 4 * 3)
 		return;
 	reported = true;
-	snprintf(text, sizeof text, "the limit of %" PRIu64 " MiB of memory was "
-	    "reached: names and lines may be missing", most >> 20);
+	snprintf(text, sizeof text, "the limit of %" PRIu64 " MiB of memory "
+	    "was reached: names and lines may be missing", most >> 20);
 	program_lose(NULL, text);
 }
