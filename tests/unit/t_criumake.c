@@ -695,9 +695,10 @@ test_sysv(void **state)
 
 	(void)state;
 	assert_int_equal(load_sysv(&o, SYSV, SEGMENT "2\n", SPACE), 0);
-	assert_string_equal(warned, "process 7: it is restored in an IPC "
-	    "namespace of its own, with its System V shared memory, but "
-	    "without semaphores and queues\n");
+	assert_string_equal(warned, "process 7: System V shared memory 5 is "
+	    "not marked for removal when it is restored\n"
+	    "process 7: it is restored in an IPC namespace of its own, with "
+	    "its System V shared memory, but without semaphores and queues\n");
 	m = frame("mm-7.img", 0);
 	assert_int_equal(number(m, "14#1.4"), 5);
 	assert_int_equal(number(m, "14#1.7"), 0x501);
