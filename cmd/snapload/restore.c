@@ -215,17 +215,17 @@ criu_start(struct receiving *r, const struct buf *command)
 }
 
 /*
- * Set errstr to the first error in the log of criu. Skip an error after which
- * criu continues.
+ * Set errstr to the first error in the log of criu, or to none if there is no
+ * error. Skip an error after which criu continues.
  */
 static void
-criu_why(struct receiving *r)
+criu_why(struct receiving *r, const char *none)
 {
 	char path[PATH_MAX], line[400];
 	const char *s;
 	FILE *f;
 
-	errstr_set("criu restore failed");
+	errstr_set("%s", none);
 	if ((size_t)snprintf(path, sizeof path, "%s/restore.log", r->dir) >=
 	    sizeof path || (f = fopen(path, "re")) == NULL)
 		return;
@@ -290,12 +290,15 @@ input_await(struct receiving *r, int fd, uint64_t until)
 	for (;;) {
 		if (waitpid(r->criu, NULL, WNOHANG) != 0) {
 			r->criu = 0;
-			criu_why(r);
+			criu_why(r, "criu restore failed");
 			return -1;
 		}
 		if (r->lazy != 0 && waitpid(r->lazy, NULL, WNOHANG) != 0) {
+			/* it fails if criu restore fails, which then says why
+			   in its log */
 			r->lazy = 0;
-			return errstr_set("criu lazy-pages failed");
+			criu_why(r, "criu lazy-pages failed");
+			return -1;
 		}
 		if (boot_ms() > until)
 			return errstr_set("no permission to resume in time");
@@ -405,7 +408,7 @@ restore(struct receiving *r, const struct buf *command)
 		errstr_set("the process ended when it was resumed");
 		return UNKNOWN;
 	}
-	criu_why(r);
+	criu_why(r, "criu restore failed");
 	/* criu runs the action script again right before it resumes them; if
 	   it exits with an error before that, it has killed them */
 	resumed.fd = r->said;
