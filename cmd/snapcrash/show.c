@@ -8,6 +8,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+enum {
+	/* maximum number of arguments for snapstack and gdb: both get a list
+	   of 64 words, with the words that are added to the arguments */
+	STACK_WORDS = 61,
+	GDB_WORDS = 54
+};
+
 /*
  * Write the local time of crash c to s, which has room for size bytes. Return
  * s.
@@ -116,6 +123,19 @@ show_list(const struct crashes *l, const struct listing *ls)
 }
 
 /*
+ * Exit with status 2 if args, which ends with NULL, has more than most words.
+ */
+static void
+args_check(char *const args[], size_t most)
+{
+	size_t n;
+
+	for (n = 0; args[n] != NULL; n++)
+		if (n == most)
+			errx(2, "too many arguments");
+}
+
+/*
  * Run snapstack on the snapshot of crash c. args has options for snapstack and
  * ends with NULL. Return the exit status of snapstack, or 127 if snapstack is
  * missing.
@@ -129,10 +149,9 @@ stack_run(const struct crash *c, char *const args[])
 
 	if ((argv[n++] = program_beside("snapstack")) == NULL)
 		return 127;
-	for (; *args != NULL && n < 62; args++)
+	args_check(args, STACK_WORDS);
+	for (; *args != NULL; args++)
 		argv[n++] = *args;
-	if (*args != NULL)
-		errx(2, "too many arguments");
 	argv[n] = c->file;
 	fflush(stdout);
 	if ((rc = program_wait(program_start(argv, NULL, false), 0)) == -1)
@@ -231,9 +250,9 @@ show_stack(const struct crash *c, char *const args[])
 }
 
 /*
- * Run gdb with arguments args in dir, the directory of the crashed process in a
- * mounted snapshot. Return the exit status of gdb, or 127 after a message if
- * gdb cannot be run.
+ * Run gdb with arguments args, at most GDB_WORDS, in dir, the directory of the
+ * crashed process in a mounted snapshot. Return the exit status of gdb, or 127
+ * after a message if gdb cannot be run.
  */
 static int
 gdb_run(const char *dir, char *const args[])
@@ -248,12 +267,8 @@ gdb_run(const char *dir, char *const args[])
 	size_t n = 6;
 	int rc;
 
-	for (; *args != NULL && n < 60; args++)
+	for (; *args != NULL; args++)
 		argv[n++] = *args;
-	if (*args != NULL) {
-		program_warn("too many arguments");
-		return 2;
-	}
 	argv[n++] = (char *)(uintptr_t)"text";
 	argv[n++] = (char *)(uintptr_t)"core";
 	argv[n] = NULL;
@@ -281,6 +296,7 @@ show_debug(const struct crash *c, char *const args[])
 	    (char *)(uintptr_t)"-u", dir, NULL };
 	int rc;
 
+	args_check(args, GDB_WORDS);	/* before the mount */
 	if ((mount[0] = program_beside("snapfs")) == NULL)
 		errx(1, "cannot find snapfs in the directory of this program");
 	if (mkdtemp(dir) == NULL)

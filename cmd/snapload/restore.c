@@ -216,9 +216,9 @@ criu_start(struct receiving *r, const struct buf *command)
 
 /*
  * Set errstr to the first error in the log of criu, or to none if there is no
- * error. Skip an error after which criu continues.
+ * error. Skip an error after which criu continues. Return -1.
  */
-static void
+static int
 criu_why(struct receiving *r, const char *none)
 {
 	char path[PATH_MAX], line[400];
@@ -228,7 +228,7 @@ criu_why(struct receiving *r, const char *none)
 	errstr_set("%s", none);
 	if ((size_t)snprintf(path, sizeof path, "%s/restore.log", r->dir) >=
 	    sizeof path || (f = fopen(path, "re")) == NULL)
-		return;
+		return -1;
 	while (fgets(line, sizeof line, f) != NULL)
 		if ((s = strstr(line, "Error (")) != NULL &&
 		    strstr(s, "RLIMIT_NOFILE for self") == NULL) {
@@ -237,6 +237,7 @@ criu_why(struct receiving *r, const char *none)
 			break;
 		}
 	fclose(f);
+	return -1;
 }
 
 /*
@@ -290,15 +291,13 @@ input_await(struct receiving *r, int fd, uint64_t until)
 	for (;;) {
 		if (waitpid(r->criu, NULL, WNOHANG) != 0) {
 			r->criu = 0;
-			criu_why(r, "criu restore failed");
-			return -1;
+			return criu_why(r, "criu restore failed");
 		}
 		if (r->lazy != 0 && waitpid(r->lazy, NULL, WNOHANG) != 0) {
 			/* it fails if criu restore fails, which then says why
 			   in its log */
 			r->lazy = 0;
-			criu_why(r, "criu lazy-pages failed");
-			return -1;
+			return criu_why(r, "criu lazy-pages failed");
 		}
 		if (boot_ms() > until)
 			return errstr_set("no permission to resume in time");
@@ -408,7 +407,7 @@ restore(struct receiving *r, const struct buf *command)
 		errstr_set("the process ended when it was resumed");
 		return UNKNOWN;
 	}
-	criu_why(r, "criu restore failed");
+	(void)criu_why(r, "criu restore failed");
 	/* criu runs the action script again right before it resumes them; if
 	   it exits with an error before that, it has killed them */
 	resumed.fd = r->said;

@@ -98,8 +98,8 @@ view_ours(struct live *l)
 
 /*
  * Set w to the views in which files of process p are looked up. rec is its
- * record. If the root directory of p is not that of its mount namespace, paths
- * in another namespace cannot be looked up: set w->own to NULL.
+ * record. Set w->own to NULL if paths of p cannot be looked up: p is in another
+ * mount namespace, and its root directory is not the root of that namespace.
  */
 void
 hidden_begin(struct viewer *w, struct live *l, const struct lproc *p,
