@@ -475,7 +475,8 @@ static int
 to_images(struct snap *s, bool pipe, const char *dir, const char *parent,
     struct criustat *st)
 {
-	struct criuopts o = { .parent = parent };
+	struct progress done = { 0 };
+	struct criuopts o = { .parent = parent, .progress = &done };
 	struct stream stream;
 	struct buf b = { 0 };
 	int rc;
@@ -487,6 +488,8 @@ to_images(struct snap *s, bool pipe, const char *dir, const char *parent,
 		stream_file(&stream, b.data, b.len);
 	memset(st, 0, sizeof *st);
 	rc = images_write(stream.path, dir, &o, st);
+	if (rc == 0)
+		assert_int_equal(done.done, done.total);
 	stream_close(&stream);
 	buf_free(&b);
 	return rc;
