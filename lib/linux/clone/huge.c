@@ -37,19 +37,13 @@ struct joining {		/* state while joining the huge pages of a
 
 /*
  * Record that run r of process p is mapped as huge pages. Process p must have a
- * clone of its own, which maps the same huge pages. Runs must be recorded in
- * ascending order. If memory runs out, r is not recorded, and its pages are not
- * joined later.
+ * clone of its own, which maps the same huge pages. If memory runs out, r is not
+ * recorded, and its pages are not joined later.
  */
 void
 huge_note(struct lproc *p, const struct pagerun *r)
 {
-	struct pagerun *last = p->nhuge > 0 ? &p->huge[p->nhuge - 1] : NULL;
-
-	if (last != NULL && last->end == r->start)
-		last->end = r->end;
-	else
-		(void)VEC_ADD(p->huge, p->nhuge, *r);
+	(void)VEC_ADD(p->huge, p->nhuge, *r);
 }
 
 /*

@@ -190,7 +190,7 @@ struct lproc {
 	atomic_bool	 lost;	/* the clone was killed before it was read
 				   completely */
 	struct pagerun	*huge;	/* owned; runs of huge pages that the process
-				   and its clone share, in ascending order */
+				   and its clone share */
 	size_t		 nhuge;
 	struct gap	*gap;	/* owned; pages that the clone lacks, in
 				   ascending order */
