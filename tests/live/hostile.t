@@ -89,6 +89,10 @@ if is_root && [ -w /dev/fuse ]; then
 	snap -t 1 -o "$tmp/snap" "$pid"
 	is "$rc $(said)" '1 no answer ' 'passed: snap ends'
 	unnoticed "$pid" 'passed: not noticed'
+	mkdir "$tmp/mnti"
+	target "$targets/served" "$tmp/mnti" interrupt
+	snap -n -t 1 -o "$tmp/snap" "$pid"
+	unnoticed "$pid" 'a server that answers EINTR: pread(2) goes on'
 	# a process inside execve(2) cannot be traced
 	target "$targets/anon"
 	anon=$pid
@@ -116,7 +120,7 @@ if is_root && [ -w /dev/fuse ]; then
 	unnoticed "$pid" "execve: not noticed by the one inside"
 	unnoticed "$anon" "execve: not noticed by the other"
 else
-	skip "files of the target's server" "needs root and /dev/fuse" 83
+	skip "files of the target's server" "needs root and /dev/fuse" 84
 fi
 
 # Hundreds of seccomp(2) filters, which the kernel would count for each of them.
@@ -152,4 +156,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: only regular files are opened"
-finish 90
+finish 91

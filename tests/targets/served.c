@@ -4,7 +4,7 @@
  * pattern of seed 1; with ELF it begins with the magic number of ELF.
  *
  *	served DIR [ELF] [touch] [args] [passed] [dir] [hang] [exec]
- *	    [queue | pipe | epoll | tcp]
+ *	    [queue | pipe | epoll | tcp | interrupt]
  *
  * touch: all pages but the last are present, and the second is modified; args:
  * the process's arguments are in the last page (prctl(2), PR_SET_MM_MAP), which
@@ -12,9 +12,12 @@
  * a deleted directory is open; hang: once the target is ready, requests are no
  * longer answered, except FORGET, which has no answer; exec: only reads are not
  * answered, and the process stays in execve(2) of the file until the server is
- * killed.  The last four imply hang, and a thread holds a lock of the kernel
- * while it waits for the last page but one: of a UNIX socket or a pipe that it
- * reads, of an epoll set, or of a TCP connection to which it sends.
+ * killed.  The last five imply hang.  With the first four of these, a thread
+ * holds a lock of the kernel while it waits for the last page but one: of a UNIX
+ * socket or a pipe that it reads, of an epoll set, or of a TCP connection to
+ * which it sends.  interrupt: a thread reads the file, and the server answers
+ * only when that call is interrupted: with EINTR, as the kernel lets it.  Later
+ * requests are answered.
  */
 #include "target.h"
 
@@ -40,7 +43,7 @@
 enum { PAGES = 32, NODE = 2, DIRECTORY = 3 };
 
 static char content[PAGES * MAX_PAGE];
-static bool exec;
+static bool exec, interrupt;
 
 /*
  * Answer a request, or fail it.
@@ -127,7 +130,8 @@ serve(int dev, const char *buf)
 
 /*
  * Serve until stop has a byte or end of file; then answer no more, or with exec
- * all but reads, and write a byte to asked for each read.
+ * all but reads, and write a byte to asked for each read.  With interrupt, serve
+ * again after a request was interrupted.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop, int asked)
@@ -138,6 +142,7 @@ server_main(int dev, int stop, int asked)
 		{ .fd = dev, .events = POLLIN },
 		{ .fd = stop, .events = POLLIN }
 	};
+	bool again = false;
 
 	end_with_parent();
 	for (;;) {
@@ -155,7 +160,12 @@ server_main(int dev, int stop, int asked)
 				exit(0);
 			continue;
 		}
-		if (p[1].fd != -1 || (exec && h->opcode != FUSE_READ))
+		if (interrupt && h->opcode == FUSE_INTERRUPT) {
+			answer(dev, ((const struct fuse_interrupt_in *)
+			    (const void *)(h + 1))->unique, -EINTR, NULL, 0);
+			again = true;
+		} else if (p[1].fd != -1 || again ||
+		    (exec && h->opcode != FUSE_READ))
 			serve(dev, buf);
 		else if (h->opcode == FUSE_READ && write(asked, "", 1) == -1)
 			exit(0);
@@ -274,6 +284,7 @@ struct locking {		/* of the locking thread */
 	const char	*how;
 	char		*page;
 	int		 fd[2];
+	ssize_t		 got;	/* result of pread(2) */
 };
 
 /*
@@ -326,9 +337,11 @@ locking_begin(struct locking *k)
 static void *
 locking_main(void *arg)
 {
-	const struct locking *k = arg;
+	struct locking *k = arg;
 
-	if (strcmp(k->how, "epoll") == 0)
+	if (interrupt)
+		k->got = pread(k->fd[0], k->page, PAGE, 0);
+	else if (strcmp(k->how, "epoll") == 0)
 		(void)epoll_wait(k->fd[0], (struct epoll_event *)(void *)
 		    k->page, 1, -1);
 	else if (strcmp(k->how, "tcp") == 0)
@@ -341,6 +354,7 @@ locking_main(void *arg)
 int
 main(int argc, char *argv[])
 {
+	static char own[MAX_PAGE] __attribute__((aligned(MAX_PAGE)));
 	struct locking k = { 0 };
 	pthread_t thread;
 	bool elf = false, touch = false, args = false, hang = false;
@@ -356,7 +370,8 @@ main(int argc, char *argv[])
 		passed |= strcmp(argv[i], "passed") == 0;
 		exec |= strcmp(argv[i], "exec") == 0;
 		dir |= strcmp(argv[i], "dir") == 0;
-		if (strcmp(argv[i], "queue") == 0 ||
+		interrupt |= strcmp(argv[i], "interrupt") == 0;
+		if (interrupt || strcmp(argv[i], "queue") == 0 ||
 		    strcmp(argv[i], "pipe") == 0 ||
 		    strcmp(argv[i], "epoll") == 0 ||
 		    strcmp(argv[i], "tcp") == 0)
@@ -365,7 +380,7 @@ main(int argc, char *argv[])
 	if (argc < 2)
 		errx(2, "usage: served dir [ELF] [touch] [args] [passed] "
 		    "[dir] [hang] [exec] [queue | pipe | epoll | "
-		    "tcp]");
+		    "tcp | interrupt]");
 	pattern_fill(content, LEN, 1);
 	if (elf)
 		memcpy(content, "\177ELF", 4);
@@ -390,11 +405,14 @@ main(int argc, char *argv[])
 		deleted_open(argv[1]);
 	if (args)
 		args_move(p + LEN - PAGE);
-	if (k.how != NULL)
+	/* a wait for a page of the cache cannot be interrupted */
+	if (interrupt && (k.fd[0] = open(path, O_RDONLY | O_DIRECT)) == -1)
+		err(1, "%s", path);
+	if (k.how != NULL && !interrupt)
 		locking_begin(&k);
 	if ((hang || k.how != NULL) && write(stop, "", 1) != 1)
 		err(1, "pipe");
-	k.page = p + LEN - 2 * PAGE;
+	k.page = interrupt ? own : p + LEN - 2 * PAGE;
 	if (k.how != NULL && (pthread_create(&thread, NULL, locking_main,
 	    &k) != 0 || read(asked, &c, 1) != 1))
 		errx(1, "a thread");
@@ -403,5 +421,7 @@ main(int argc, char *argv[])
 		(void)execl(path, path, (char *)NULL);
 	}
 	ready_await();
+	if (interrupt && pthread_join(thread, NULL) == 0)
+		printf("report interrupted %d\n", k.got != PAGE);
 	return 0;
 }

@@ -12,51 +12,26 @@
 #include <errno.h>
 #include <string.h>
 
+enum { CS32 = 0x23 };		/* code segment of 32-bit programs */
+
 /*
- * System calls that fail with EINTR when a thread is stopped, although no
- * signal is delivered: those in signal(7), "Interruption of system calls and
- * library functions by stop signals", and waits on a socket with a timeout.
- * Numbers are those of arch/x86/entry/syscalls, for 64 and 32 bits; -1 where
- * there is none.
+ * Return true if the interrupted call in registers r must not be made again.
+ * After close(2), the descriptor may belong to another file. Some drivers do
+ * part of an ioctl(2) request and then fail with EINTR. Any other call that
+ * fails with EINTR did nothing: those in signal(7), "Interruption of system
+ * calls and library functions by stop signals", and calls on files that a
+ * server such as FUSE fails so. The kernel restarts the others by itself, and
+ * connect(2) continues the connection attempt. Numbers are those of
+ * arch/x86/entry/syscalls.
  */
-static const struct {
-	int16_t	 nr64;
-	int16_t	 nr32;
-} gives_up[] = {
-	{ 0, 3 },		/* read from a socket with SO_RCVTIMEO */
-	{ 1, 4 },		/* write to a socket with SO_SNDTIMEO */
-	{ 19, 145 },		/* readv */
-	{ 20, 146 },		/* writev */
-	{ 40, 187 },		/* sendfile */
-	{ -1, 239 },		/* sendfile64 */
-	{ 42, 362 },		/* connect; if restarted, it continues the
-				   connection attempt */
-	{ 43, 102 },		/* accept; in 32-bit programs, socketcall */
-	{ 44, 369 },		/* sendto */
-	{ 45, 371 },		/* recvfrom */
-	{ 46, 370 },		/* sendmsg */
-	{ 47, 372 },		/* recvmsg */
-	{ 65, 117 },		/* semop; in 32-bit programs, ipc */
-	{ 69, 400 },		/* msgsnd */
-	{ 70, 401 },		/* msgrcv */
-	{ 128, 177 },		/* rt_sigtimedwait */
-	{ -1, 421 },		/* rt_sigtimedwait_time64 */
-	{ 208, 247 },		/* io_getevents */
-	{ 220, 420 }, /* semtimedop; in 32-bit programs, semtimedop_time64 */
-	{ 232, 256 },		/* epoll_wait */
-	{ 275, 313 },		/* splice */
-	{ 281, 319 },		/* epoll_pwait */
-	{ 288, 364 },		/* accept4 */
-	{ 299, 337 },		/* recvmmsg */
-	{ -1, 417 },		/* recvmmsg_time64 */
-	{ 307, 345 },		/* sendmmsg */
-	{ 327, 378 },		/* preadv2, with offset -1 */
-	{ 328, 379 },		/* pwritev2, with offset -1 */
-	{ 333, 385 },		/* io_pgetevents */
-	{ -1, 416 },		/* io_pgetevents_time64 */
-	{ 426, 426 },		/* io_uring_enter */
-	{ 441, 441 },		/* epoll_pwait2 */
-};
+static bool
+is_once(const struct user_regs_struct *r)
+{
+	const int32_t nr = (int32_t)r->orig_rax;
+
+	return nr < 0 || (r->cs == CS32 ? nr == 6 || nr == 54 :
+	    nr == 3 || nr == 16);
+}
 
 /*
  * Return false: registers identify the interrupted call, so seencall.sleeps is
@@ -78,24 +53,15 @@ restart_counts(int64_t nr)
 bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
-	enum { CS32 = 0x23 };
 	struct user_regs_struct r;
-	size_t i;
-	int nr;
 
 	(void)seen;	/* the register orig_rax has the number of the call */
 	/* unlike PTRACE_GETREGSET, it has one layout for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
-	    (int32_t)r.rax != -EINTR)
+	    (int32_t)r.rax != -EINTR || is_once(&r))
 		return false;
-	for (i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
-		nr = r.cs == CS32 ? gives_up[i].nr32 : gives_up[i].nr64;
-		if (nr == -1 || (int32_t)r.orig_rax != nr)
-			continue;
-		r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
-		return ptrace(PTRACE_SETREGS, tid, NULL, &r) == 0;
-	}
-	return false;
+	r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
+	return ptrace(PTRACE_SETREGS, tid, NULL, &r) == 0;
 }
 
 bool
