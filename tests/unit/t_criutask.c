@@ -160,6 +160,8 @@ test_signals(void **state)
 		{ SIGTERM, false, false, NULL },
 		{ SIGTERM, false, true, "it would end the stopped process at "
 		    "once" },
+		{ SIGHUP, false, true, "it would end the stopped process at "
+		    "once" },
 		{ 10, false, true, NULL },	/* is blocked */
 		{ 2, false, true, NULL },	/* has a handler */
 		{ SIGCONT, false, true, NULL },
