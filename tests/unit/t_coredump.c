@@ -90,6 +90,17 @@ pipe_core(const uint8_t *data, size_t len)
 	return c;
 }
 
+/*
+ * Count a register whose value has eight bytes of 1, as those of thread 7, in
+ * count[0], and other registers in count[1].
+ */
+static void
+register_count(void *count, uint64_t value, bool stack)
+{
+	(void)stack;
+	((size_t *)count)[value != 0x0101010101010101]++;
+}
+
 static void
 test_whole(void **state)
 {
@@ -97,6 +108,7 @@ test_whole(void **state)
 	struct dumpnote n;
 	struct coredump *c;
 	struct buf b = { 0 };
+	size_t count[2] = { 0 };
 
 	(void)state;
 	core_make(&b, 300);
@@ -116,6 +128,9 @@ test_whole(void **state)
 	assert_true(coredump_find(c, 9, &d));
 	assert_int_equal(d.blocked, 0x0202020202020202);
 	assert_false(coredump_note(c, &d, &n));
+	coredump_regs(c, register_count, count);
+	assert_int_equal(count[0], REGS / 8);
+	assert_int_equal(count[1], REGS / 8);
 	coredump_free(c);
 	buf_free(&b);
 }
