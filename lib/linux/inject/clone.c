@@ -153,13 +153,11 @@ inject_cloneawait(struct inject *inj, pid_t *pid)
 static int
 clone_await(struct inject *inj, pid_t pid, int64_t *ret)
 {
-	const bool made = inj->cloned;
 	int alive;
 
-	inj->cloned = false;
-	alive = made ? clone_keep(inj, pid) : -1;
-	return (made ? inject_leave(inj) : inject_options(inj, 0)) == -1 ||
-	    inject_result(inj, ret) == -1 ? -1 : alive;
+	alive = inj->cloned ? clone_keep(inj, pid) : -1;
+	return (inj->cloned ? inject_leave(inj) : inject_options(inj, 0)) ==
+	    -1 || inject_result(inj, ret) == -1 ? -1 : alive;
 }
 
 /*
