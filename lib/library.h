@@ -905,6 +905,7 @@ bool		 live_framesfixed(void);
 void		 live_keep(struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
+int		 live_unsignaled(const struct live *l);
 int		 live_park(struct live *l, struct buf *pids);
 void		 live_unpark(struct live *l);
 void		 live_moved(struct live *l);

@@ -227,9 +227,10 @@ move_end(struct live *l, struct output **out, struct far *f)
 	rc = 0;
 	if (output_isnew(o)) {
 		*out = NULL;
-		if ((rc = output_commit(o)) == -1)
-			errstr_wrap("no process killed");
+		rc = output_commit(o);
 	}
+	if (rc == -1 || (rc = live_unsignaled(l)) == -1)
+		errstr_wrap("no process killed");
 	/* once they are killed, a signal must not end us before the messages
 	   are printed */
 	if (rc == 0)

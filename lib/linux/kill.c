@@ -41,10 +41,31 @@ live_cankill(const struct live *l)
 }
 
 /*
+ * Check that no process of set l that we hold stopped has received a signal
+ * since its signals were recorded. Return 0, or -1 with errstr set.
+ */
+int
+live_unsignaled(const struct live *l)
+{
+	const struct lproc *p;
+	const struct lthread *t;
+	int sig;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (lproc_istaken(p) && t->hold == HOLD_STOPPED &&
+			    (sig = regs_signal(t)) != 0)
+				return errstr_set("process %d received signal "
+				    "%d during the move", p->pid, sig);
+	return 0;
+}
+
+/*
  * Make all processes of set l that are stopped stay stopped when they are
  * released, even if this program dies: keep their TCP connections locked, and
  * send them SIGSTOP. Append the process ID of each to pids, after a blank.
- * Return 0, or -1 with errstr set and nothing changed.
+ * Return 0, or -1 with errstr set and nothing changed; also if one has received
+ * a signal.
  */
 int
 live_park(struct live *l, struct buf *pids)
@@ -52,6 +73,9 @@ live_park(struct live *l, struct buf *pids)
 	const struct lproc *p;
 
 	take_finish(l);
+	/* before SIGSTOP, which discards SIGCONT */
+	if (live_unsignaled(l) == -1)
+		return -1;
 	/* the time limit of the stop may be used up */
 	proxy_hold(false);
 	if (tcpunlock_leave(true) == -1) {

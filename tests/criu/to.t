@@ -123,6 +123,18 @@ undone 'no space'
 to "unshare -pf --mount-proc $BUILD/snapload --receive"
 is "$ended ${said##*:}" '1  snapload is the init of a PID namespace, and the processes would end with it' 'an init'
 undone 'an init'
+# when all is restored, the process here gets a signal
+for sig in TERM KILL; do
+	begin
+	to "$far | while read -r line; do
+	    [ \"\$line\" != restored ] || kill -$sig $first
+	    echo \"\$line\"
+	done"
+	until_true reaped "$first"
+	is "$ended $said $(there) $(ls "$tmp/there")" "1 snap: process N \
+received signal N during the move  " "SIG$sig in the stop: the process gets it"
+done
+begin
 "$BUILD/snap" --to cat -d "$first" >/dev/null 2>&1
 is $? 2 '--to with -d is refused'
 "$BUILD/snap" --to cat -o "$tmp/x" "$first" >/dev/null 2>&1
@@ -352,4 +364,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 61
+finish 63

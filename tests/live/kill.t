@@ -105,6 +105,36 @@ is "$? $rc" "0 0" "to a pipe: killed when all is read"
 try "to a pipe: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
 exec 4<&-
 
+# A signal that the record lacks: the process gets it.
+two
+"$BUILD/snap" -k "$child" 2>"$tmp/err" | {
+	head -c 100000
+	kill -TERM "$child"
+	cat
+} >"$tmp/snap"
+is "${PIPESTATUS[0]} $(apart_from_criu | tail -n 1)" \
+    "1 snap: no process killed: process $child received signal 15 during the move" \
+    "a signal comes late: a message"
+until_true ended "$child"
+ok $? "a signal comes late: the process gets it"
+running "$pid"
+ok $? "a signal comes late: no process is killed"
+
+# Signals of a timer are none: it is in the record.
+apart python3 -c 'import signal, os
+signal.signal(signal.SIGALRM, lambda *a: None)
+signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+os.write(1, b"ready\n")
+while True:
+    signal.pause()'
+"$BUILD/snap" -k "$pid" 2>"$tmp/err" | {
+	sleep 0.2
+	cat
+} >"$tmp/snap"
+rc=${PIPESTATUS[0]}
+ended "$pid"
+is "$? $rc $(apart_from_criu)" "0 0 " "a timer expires in the stop: killed"
+
 # The reader ends early, the disk is full, or snap is killed.
 two
 snap -kr "$pid" > >(head -c 100000 >/dev/null)
@@ -235,4 +265,4 @@ if is_root; then
 else
 	skip "without privilege" "needs root" 2
 fi
-finish 38
+finish 42

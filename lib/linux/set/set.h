@@ -41,6 +41,13 @@ enum { MAX_PENDING = 4096 };	/* maximum number of a thread's pending signals
 				   to read: the kernel counts from the first for
 				   each PTRACE_PEEKSIGINFO */
 
+struct sent {			/* pending signals that processes or terminals
+				   sent */
+	uint64_t	 set;	/* bit 0 represents signal 1 */
+	size_t		 n;	/* how many; one can be queued repeatedly */
+	int		 last;	/* the last one */
+};
+
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	RB_ENTRY(lthread) bytid;
@@ -58,6 +65,9 @@ struct lthread {
 	struct seencall	 seencall;	/* system call that the thread was in
 					   before we stopped it */
 	bool		 regs;		/* the thread's registers were read */
+	struct sent	 sent[2];	/* signals that are recorded as pending
+					   for the thread [0], and for its
+					   process [1] */
 	struct bytes	 general;	/* owned; general registers, until they
 					   are moved to "rec" */
 	/* not the first thread of its process: its record is put together

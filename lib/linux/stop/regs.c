@@ -22,32 +22,88 @@ static const char *const names[REGSET_MAX] = {
 };
 
 /*
- * Record the pending signals of thread tid in l as a file called name, an array
- * of siginfo_t. flags are those of PTRACE_PEEKSIGINFO. If there are more than
- * MAX_PENDING, record the file as lost.
+ * Return true if a process or a terminal sent signal si. The other signals are
+ * from timers and files, whose state is recorded as well.
  */
-static void
-record_pending(struct filelist *l, const char *name, pid_t tid,
-    unsigned int flags)
+static bool
+is_sent(const siginfo_t *si)
 {
-	struct __ptrace_peeksiginfo_args args = { .flags = flags, .nr = 16 };
-	siginfo_t si[16];
-	struct buf b = { 0 };
-	long n;
+	if (si->si_code == SI_KERNEL)
+		return si->si_signo != SIGALRM && si->si_signo != SIGIO;
+	return si->si_code <= 0 && si->si_code != SI_TIMER;
+}
 
+/*
+ * Append the pending signals of thread tid, or those of its process if shared
+ * is set, to b as an array of siginfo_t. Describe in *sent those that were sent
+ * to it. Return 0, or -1 with errno set; EIO: there are more than MAX_PENDING.
+ */
+static int
+pending_read(pid_t tid, bool shared, struct buf *b, struct sent *sent)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 16,
+	    .flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0 };
+	siginfo_t si[16];
+	long i, n;
+
+	*sent = (struct sent){ 0 };
 	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si)) > 0 &&
 	    args.off < MAX_PENDING) {
-		buf_add(&b, si, (size_t)n * sizeof *si);
+		buf_add(b, si, (size_t)n * sizeof *si);
 		args.off += (uint64_t)n;
+		for (i = 0; i < n; i++)
+			if (is_sent(&si[i])) {
+				sent->set |= UINT64_C(1) <<
+				    (si[i].si_signo - 1);
+				sent->last = si[i].si_signo;
+				sent->n++;
+			}
 	}
 	if (n > 0)
 		errno = EIO;
-	if (n != 0)
+	return n == 0 ? 0 : -1;
+}
+
+/*
+ * Record the pending signals of thread tid, or those of its process if shared
+ * is set, in l as a file called name, an array of siginfo_t. If there are more
+ * than MAX_PENDING, record the file as lost. Set *sent as pending_read() does.
+ */
+static void
+record_pending(struct filelist *l, const char *name, pid_t tid, bool shared,
+    struct sent *sent)
+{
+	struct buf b = { 0 };
+	int rc;
+
+	if ((rc = pending_read(tid, shared, &b, sent)) == -1)
 		filelist_lose(l, name);
-	if (b.failed || (n == 0 && b.len > 0))
+	if (b.failed || (rc == 0 && b.len > 0))
 		filelist_buf(l, name, &b);
 	else
 		buf_free(&b);
+}
+
+/*
+ * Return a signal that is pending for thread tid, or for its process if shared
+ * is set, but was not yet when *before was set. Return SIGKILL if the thread
+ * has ended, or 0 if there is no such signal.
+ */
+static int
+pending_new(pid_t tid, bool shared, const struct sent *before)
+{
+	struct buf b = { 0 };
+	struct sent now;
+	int rc, e;
+
+	rc = pending_read(tid, shared, &b, &now);
+	e = errno;
+	buf_free(&b);
+	if (rc == -1 && e == ESRCH)
+		return SIGKILL;
+	if ((now.set & ~before->set) != 0)
+		return __builtin_ctzll(now.set & ~before->set) + 1;
+	return now.n > before->n ? now.last : 0;
 }
 
 /*
@@ -217,12 +273,29 @@ regs_record(struct lthread *t, const struct lthread *first)
 		filelist_copy(&t->seen, "siginfo", &si, sizeof si);
 	else
 		filelist_lose(&t->seen, "siginfo");
-	record_pending(&t->seen, "sigpending/thread", t->tid, 0);
-	if (first == NULL)
-		record_pending(&t->seen, pending, t->tid,
-		    PTRACE_PEEKSIGINFO_SHARED);
-	else if ((f = filelist_find(&first->seen, pending)) != NULL)
+	record_pending(&t->seen, "sigpending/thread", t->tid, false,
+	    &t->sent[0]);
+	if (first == NULL) {
+		record_pending(&t->seen, pending, t->tid, true, &t->sent[1]);
+		return;
+	}
+	t->sent[1] = first->sent[1];
+	if ((f = filelist_find(&first->seen, pending)) != NULL)
 		filelist_copy(&t->seen, pending, f->data, f->len);
+}
+
+/*
+ * Return a signal that was sent to the stopped thread t or to its process since
+ * regs_record(), SIGKILL if t was killed, or 0 if there is none. Signals from
+ * timers and files do not count.
+ */
+int
+regs_signal(const struct lthread *t)
+{
+	int sig;
+
+	sig = pending_new(t->tid, false, &t->sent[0]);
+	return sig != 0 ? sig : pending_new(t->tid, true, &t->sent[1]);
 }
 
 /*

@@ -25,6 +25,7 @@ void		 regs_general(struct lthread *t, struct filelist *l);
 void		 regs_more(const struct lthread *t, struct filelist *l);
 void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
+int		 regs_signal(const struct lthread *t);
 void		 regs_forget(struct lthread *t);
 
 /* seize.c: interrupt a thread, see whether it has stopped, release it */
