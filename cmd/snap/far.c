@@ -32,6 +32,7 @@ struct far {
 	pthread_t	 thread; /* thread that reads fd */
 	_Atomic uint64_t ended;	/* time in ms when far_end() was called, or 0 */
 	atomic_bool	 undone; /* the processes have not run there */
+	atomic_bool	 ran;	/* they may have run there, and are gone */
 	atomic_bool	 went;	/* the far side may resume the processes */
 	pthread_mutex_t	 lock;	/* protects the members below */
 	pthread_cond_t	 changed;
@@ -76,6 +77,11 @@ far_line(struct far *f, const char *line)
 
 	if (strncmp(line, "failed ", 7) == 0) {
 		far_fail(f, line + 7);
+		return;
+	}
+	if (strncmp(line, "ran ", 4) == 0) {
+		f->ran = true;
+		far_fail(f, line + 4);
 		return;
 	}
 	if (strncmp(line, "undone ", 7) == 0) {
@@ -305,6 +311,16 @@ bool
 far_went(const struct far *f)
 {
 	return f->went && !f->undone;
+}
+
+/*
+ * Return true if the processes may have run on the far side, and do not exist
+ * there.
+ */
+bool
+far_ran(const struct far *f)
+{
+	return far_went(f) && f->ran;
 }
 
 /*

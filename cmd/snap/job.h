@@ -110,6 +110,7 @@ int		 far_ask(struct far *f, struct live *l, bool early);
 int		 far_await(struct far *f, enum answer answer);
 int		 far_check(struct far *f);
 int		 far_go(struct far *f);
+bool		 far_ran(const struct far *f);
 bool		 far_went(const struct far *f);
 void		 far_wrap(struct far *f);
 void		 far_end(struct far *f);

@@ -169,12 +169,20 @@ move_go(struct live *l, struct far *f)
 		rc = live_kill(l) == -1 ? -1 : 0;
 	else if (!far_went(f))
 		live_unpark(l);
-	else {
+	else if (far_ran(f)) {
+		say(NULL, "the processes stay stopped here: they may have run "
+		    "on the far side, and were killed there");
+		say_pids("end them here: kill -KILL", &pids);
+		say_pids("or, if they may repeat what they did there, resume "
+		    "them here: kill -CONT", &pids);
+	} else {
 		say(NULL, "the processes stay stopped here: they may run on "
-		    "the far side; find out whether they do");
-		say_pids("if they run there, end them here: kill -KILL", &pids);
-		say_pids("if they do not, first end them and criu there, then "
-		    "resume them here: kill -CONT", &pids);
+		    "the far side, or have run there; find out whether they "
+		    "do or did");
+		say_pids("if they run or ran there, end them here: kill -KILL",
+		    &pids);
+		say_pids("if they do not and did not, first end them and criu "
+		    "there, then resume them here: kill -CONT", &pids);
 	}
 	buf_free(&pids);
 	return rc;

@@ -24,16 +24,18 @@ answer(const char *line)
 }
 
 /*
- * Answer that the move has failed, for the reason in errstr. If undone is true,
- * also say that the processes have not run here and do not exist here.
+ * Answer that the move has failed with outcome end, for the reason in errstr.
  */
 void
-refuse(bool undone)
+refuse(enum outcome end)
 {
+	static const char *const words[] = {
+		[UNDONE] = "undone", [KILLED] = "ran", [UNKNOWN] = "failed"
+	};
 	char text[500];	/* see far_read() of snap */
 
-	snprintf(text, sizeof text, "%s far side: %s", undone ? "undone" :
-	    "failed", snap_errstr());
+	snprintf(text, sizeof text, "%s far side: %s", words[end],
+	    snap_errstr());
 	answer(text_sanitize(text));
 }
 

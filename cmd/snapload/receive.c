@@ -197,7 +197,7 @@ on_end(int sig)
 
 /*
  * Receive and restore the processes; make() makes their images. Return the
- * outcome, with errstr set unless the processes run.
+ * outcome, with errstr set unless it is RUNNING.
  */
 static enum outcome
 move(struct receiving *r, make_fn make)
@@ -248,7 +248,7 @@ receive(const char *dir, make_fn make)
 	if (end == RUNNING)
 		answer("running");
 	else
-		refuse(end == UNDONE);
+		refuse(end);
 	if (end == UNDONE)
 		rest_kill();
 	if (made && (dir == NULL || end == UNDONE))

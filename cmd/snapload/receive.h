@@ -34,10 +34,18 @@ struct receiving {		/* a move that is received */
 	int		 null;	/* descriptor of /dev/null */
 };
 
+enum outcome {
+	RUNNING,	/* the processes were resumed, and had all their memory
+			   until they ended */
+	UNDONE,		/* the processes executed nothing, and are gone */
+	KILLED,		/* the processes may have run, and are gone */
+	UNKNOWN		/* the processes may have run */
+};
+
 /* answer.c */
 void		 answer(const char *line);
 void		*beat(void *arg);
-void		 refuse(bool undone);
+void		 refuse(enum outcome end);
 
 /* question.c */
 int		 question_check(struct receiving *r);
@@ -46,12 +54,6 @@ int		 question_check(struct receiving *r);
 int		 receive(const char *dir, make_fn make);
 
 /* restore.c */
-enum outcome {
-	RUNNING,	/* the processes run */
-	UNDONE,		/* the processes executed nothing, and are gone */
-	UNKNOWN		/* the processes may have run */
-};
-
 int		 child_wait(pid_t pid);
 int		 receive_script(void);
 void		 rest_kill(void);

@@ -74,7 +74,8 @@ size_t
 LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
 {
 	static const char *const words[] = { "alive\n", "ready\n", "restored\n",
-	    "resumed\n", "running\n", "failed x\n", "undone x\n", "!" };
+	    "resumed\n", "running\n", "failed x\n", "undone x\n",
+	    "ran x\n", "!" };
 	const char *s;
 
 	mutate_seed(seed);
