@@ -70,6 +70,39 @@ snapshot_copy(struct receiving *r, int fd)
 }
 
 /*
+ * Return true if the buffer command contains text.
+ */
+static bool
+command_has(const struct buf *command, const char *text)
+{
+	return memmem(command->data, command->len, text, strlen(text)) != NULL;
+}
+
+/*
+ * Check that the criu command in the buffer command needs nothing that criu
+ * would have to get from us: a terminal, or standard streams. Return 0, or -1
+ * with errstr set.
+ */
+static int
+command_check(const struct receiving *r, const struct buf *command)
+{
+	if (command->len == 0)
+		return errstr_set("the snapshot has no single process tree to "
+		    "restore");
+	if (strncmp((char *)command->data, detached, sizeof detached - 1) != 0)
+		return errstr_set("the processes use a terminal, and there is "
+		    "none here");
+	if (!command_has(command, " --inherit-fd "))
+		return 0;
+	if (!r->stdnull)
+		return errstr_set("standard streams lead out of the snapshot, "
+		    "and there are none here (snapload --stdio-null replaces "
+		    "pipes by /dev/null)");
+	return !command_has(command, "]:socket:[") ? 0 : errstr_set("a "
+	    "standard stream is a socket, which /dev/null cannot replace");
+}
+
+/*
  * Have make() make images of the snapshot on standard input. Append to the
  * buffer command the criu command that restores them. Return 0, or -1 with
  * errstr set.
@@ -98,14 +131,7 @@ images_receive(struct receiving *r, make_fn make,
 	/* its message says why */
 	if (child_wait(pid) == -1 && rc == 0)
 		rc = errstr_set("cannot make images");
-	if (rc == 0 && command->len == 0)
-		rc = errstr_set("the snapshot has no single process tree "
-		    "to restore");
-	if (rc == 0 && strncmp((char *)command->data, detached,
-	    sizeof detached - 1) != 0)
-		rc = errstr_set("the processes use a terminal, and there is "
-		    "none here");
-	return rc;
+	return rc == 0 ? command_check(r, command) : rc;
 }
 
 /*
@@ -216,13 +242,14 @@ move(struct receiving *r, make_fn make)
 
 /*
  * Receive processes from standard input and restore them. make() writes their
- * images to dir or, if dir is NULL, to a temporary directory. Return the exit
- * status.
+ * images to dir or, if dir is NULL, to a temporary directory. If stdnull is
+ * set, standard streams that are pipes and lead out of the snapshot become
+ * /dev/null; otherwise there must be none. Return the exit status.
  */
 int
-receive(const char *dir, make_fn make)
+receive(const char *dir, make_fn make, bool stdnull)
 {
-	struct receiving r = { .dir = NULL };
+	struct receiving r = { .dir = NULL, .stdnull = stdnull };
 	enum outcome end = UNDONE;
 	char temporary[PATH_MAX];
 	pthread_t thread;

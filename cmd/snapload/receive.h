@@ -32,6 +32,8 @@ struct receiving {		/* a move that is received */
 	pid_t		 lazy;	/* criu lazy-pages; 0: not started, or its end
 				   was noticed */
 	int		 null;	/* descriptor of /dev/null */
+	bool		 stdnull; /* standard streams that criu replaces become
+				     /dev/null */
 };
 
 enum outcome {
@@ -51,7 +53,7 @@ void		 refuse(enum outcome end);
 int		 question_check(struct receiving *r);
 
 /* receive.c */
-int		 receive(const char *dir, make_fn make);
+int		 receive(const char *dir, make_fn make, bool stdnull);
 
 /* restore.c */
 int		 child_wait(pid_t pid);

@@ -67,6 +67,8 @@ criu_exec(struct receiving *r, const char *command)
 	ending_ignore();
 	(void)dup2(r->null, STDIN_FILENO);
 	(void)dup2(r->null, STDOUT_FILENO);
+	if (r->stdnull)
+		(void)dup2(r->null, STDERR_FILENO);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }

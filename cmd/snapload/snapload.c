@@ -113,7 +113,7 @@ confine_images(char *file, char *dir, const char *parent)
 
 enum {
 	OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT, OPT_RECEIVE,
-	OPT_TCP_CLOSE
+	OPT_STDIO_NULL, OPT_TCP_CLOSE
 };
 
 static struct job {		/* command-line options */
@@ -124,6 +124,7 @@ static struct job {		/* command-line options */
 	bool		 reverse; /* make a snapshot from images */
 	bool		 check;	/* only check, and write nothing */
 	bool		 receive; /* receive and restore moved processes */
+	bool		 stdnull; /* replace their standard streams */
 } job;
 
 static unsigned int need;
@@ -192,6 +193,9 @@ static const struct opt opts[] = {
 	    "restore cgroups: soft, full, ...", .call = parse },
 	{ OPT_RECEIVE, "receive", NULL,
 	    "restore processes that snap --to sends", .flag = &job.receive },
+	{ OPT_STDIO_NULL, "stdio-null", NULL,
+	    "with --receive, standard streams become /dev/null",
+	    .flag = &job.stdnull },
 	{ OPT_TCP_CLOSE, "tcp-close", NULL, "close all TCP connections",
 	    .flag = &co.tcp_close },
 	{ 0 }
@@ -200,9 +204,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Convert a snapshot to images of criu(8), or back.",
 	.synopsis = (const char *const[]){
-		"[-Ovz] [-@ moment] [-f kind,...] [-p pid] [--parent dir]",
-		"         [--tcp-close] [--manage-cgroups=mode]",
-		"         [--cgroup-root=[name:]path] -D dir [file]",
+		"[-Ovz] [-@ moment] [-f kind,...] [-p pid] [--option ...]",
+		"         -D dir [file]",
 		"-c [-@ moment] [-D dir] [-f kind,...] [-p pid] "
 		    "[--option ...]",
 		"         [file]",
@@ -220,7 +223,8 @@ static const struct cmdline cmdline = {
 static bool
 job_misused(int operands)
 {
-	if (co.cgroup_root && co.cgroups == CGROUPS_IGNORE)
+	if ((co.cgroup_root && co.cgroups == CGROUPS_IGNORE) ||
+	    (job.stdnull && !job.receive))
 		return true;
 	if (job.check)
 		return job.receive || job.reverse || co.overwrite || verbose ||
@@ -277,7 +281,7 @@ main(int argc, char *argv[])
 		    .verbose = verbose });
 	}
 	if (job.receive)
-		return receive(job.dir, make);
+		return receive(job.dir, make, job.stdnull);
 	confine_images(argv[0], job.check ? NULL : job.dir, co.parent);
 	progress_show(&progress, getprogname());
 	rc = job.check ? check(argv[0], job.dir != NULL ? job.dir : "DIR",

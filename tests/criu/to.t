@@ -144,6 +144,38 @@ is "${PIPESTATUS[0]} $(cut -c1-35 "$tmp/out")" \
     '1 undone far side: standard input: ex' \
     '--receive without snap fails'
 
+# standard output and error are pipes that lead out of the snapshot
+cat >"$tmp/piped.py" <<'END'
+import os, sys, time
+os.setsid()
+os.chdir('/')
+os.closerange(3, 1024)
+log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+for n in range(1, 1000000):
+    os.write(n % 2 + 1, b'%d\n' % n)
+    os.write(log, b'piped %d 0\n' % n)
+    time.sleep(0.01)
+END
+log=$tmp/piped
+python3 "$tmp/piped.py" "$log" </dev/null 2>&1 | cat >/dev/null &
+disown $!
+until_true longer 10
+first=$(pgrep -fx "python3 $tmp/piped.py $log")
+to "$far"
+is "$ended ${said##*$'\n'} $(ls "$tmp/there")" "1 snap: far side: standard \
+streams lead out of the snapshot, and there are none here (snapload \
+--stdio-null replaces pipes by /dev/null) " 'standard streams: refused'
+counts_on 'standard streams' "$(lines)"
+to "$far --stdio-null"
+is "$ended" 0 '--stdio-null: moved'
+until_true reaped "$first"
+counts_on '--stdio-null' "$(lines)"
+pid=$(pgrep -fx "python3 $tmp/piped.py $log")
+is "$(readlink "/proc/$pid/fd/1" "/proc/$pid/fd/2" | xargs)" \
+    '/dev/null /dev/null' '--stdio-null: /dev/null'
+kill -KILL "$pid"
+begin
+
 # quiet: no process of the move runs, and all clones have ended.  A clone stays
 # a zombie if the guard, whose command line is that of snap, was killed as well.
 ours="criu (restore|lazy-pages)|^$BUILD/snapload --receive"
@@ -382,4 +414,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 64
+finish 71
