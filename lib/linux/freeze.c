@@ -409,6 +409,8 @@ live_release(struct live *l)
 
 	if (l->stopped)
 		(void)step_begin(&l->steps, STEP_RELEASE);
+	/* the time limit of the stop may be used up */
+	proxy_hold(false);
 	tcphold_end(l, l->parked);
 	passed_close(l);
 	TAILQ_FOREACH(p, &l->procs, entry) {

@@ -149,7 +149,7 @@ live_kill(struct live *l)
 	take_finish(l);
 	/* the time limit of the stop may be used up */
 	proxy_hold(false);
-	tcpunlock_repair();
+	(void)tcpunlock_repair();
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (!lproc_isheld(p))
 			continue;

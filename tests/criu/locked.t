@@ -53,6 +53,19 @@ for ns in one two; do
 	served "${client[$ns]}" "$ns"
 done
 
+# the unlocker is killed, and the processes resume
+"$BUILD/snap" -k "${server[one]}" 2>"$tmp/err" | {
+	head -c 100000
+	pkill -KILL -x snap-proxy
+} >"$tmp/snap"
+rc=${PIPESTATUS[0]}
+table=$(tables one)
+is "$rc $(grep -c "locked until.*nft delete $table\"" "$tmp/err")" "1 1" \
+    'the unlocker is killed: a message' || diag <"$tmp/err"
+# shellcheck disable=SC2086 # several words
+nsenter --net=/run/netns/one nft delete $table
+served "${client[one]}" 'after the unlocker was killed'
+
 # a program that does not end delays snap by -t at most
 nft=(/usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft)
 printf '#!/bin/sh\nexec /bin/sleep 1000\n' >"$tmp/sleeps"
@@ -104,7 +117,7 @@ nsenter --net=/run/netns/one nft delete table inet other
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 10
-	finish 30
+	finish 33
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -150,4 +163,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 30
+finish 33

@@ -36,6 +36,6 @@ void		 tcphold_end(struct live *l, bool moved);
 
 /* tcpunlock.c */
 int		 tcpunlock_leave(bool leave);
-void		 tcpunlock_repair(void);
+int		 tcpunlock_repair(void);
 
 #endif

@@ -167,7 +167,7 @@ void		 tcplock_free(struct tcplock lock[TCPLOCKS]);
 /* tcpunlock.c: a proxy that unlocks connections if we die */
 int		 tcpunlock_add(const struct netspace *ns, int fd);
 int		 tcpunlock_lock(struct netspace *ns, enum tcplocker program);
-void		 tcpunlock_end(bool undo);
+int		 tcpunlock_end(bool undo);
 
 /* tcpstate.c */
 bool		 repair_on(const struct heldconn *v);

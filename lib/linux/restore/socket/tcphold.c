@@ -89,9 +89,7 @@ tcphold_begin(struct live *l)
 	if (rc == 0)
 		return;
 	live_say(l, "TCP connections will not be moved: %s", snap_errstr());
-	tcpunlock_end(true);
-	for (s = f->net; s != NULL; s = s->next)
-		s->locked = false;
+	tcphold_end(l, false);
 }
 
 /*
@@ -128,22 +126,21 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Stop holding the TCP connections of l. If moved is set, the processes were
- * killed. In that case leave the connections locked, and report how to unlock
- * them. Otherwise unlock them.
+ * Stop holding the TCP connections of l. If moved is set, leave the connections
+ * locked, otherwise unlock them. If any stay locked, report how to unlock them.
  */
 void
 tcphold_end(struct live *l, bool moved)
 {
 	struct netspace *s = l->files == NULL ? NULL : l->files->net;
+	const bool stay = tcpunlock_end(!moved) == -1 || moved;
 
-	tcpunlock_end(!moved);
 	for (; s != NULL; s = s->next) {
-		if (s->locked && moved && s->by == LOCK_NFT)
+		if (s->locked && stay && s->by == LOCK_NFT)
 			live_say(l, "TCP connections stay locked until they "
 			    "are restored on this machine or \"nft delete "
 			    "table inet %s\" is run", s->table);
-		else if (s->locked && moved)
+		else if (s->locked && stay)
 			live_say(l, "TCP connections stay locked until they "
 			    "are restored on this machine or the iptables(8) "
 			    "rules with mark 0xc114 are deleted");

@@ -38,6 +38,9 @@ static struct {
 				   process ends */
 } unlocker;
 
+static pid_t locker;		/* in our process: process ID of the unlocker;
+				   0: it was asked nothing yet */
+
 /*
  * Return the connections of the network namespace with inode ns, adding an
  * empty set if needed. Return NULL with errstr set on error.
@@ -82,24 +85,43 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 }
 
 /*
- * End repair mode of all connections, close their sockets, and unlock them. The
- * unlocker calls this when it ends.
+ * End repair mode of all connections, close their sockets, and unlock them.
+ * Return true if all are unlocked.
  */
-static void
-unlocker_undo(void)
+static bool
+all_unlock(void)
 {
-	const struct keptset *k;
+	struct keptset *k;
 	size_t i, c;
+	bool all;
 
-	for (i = 0; !unlocker.leave && i < unlocker.n; i++) {
+	for (i = 0; i < unlocker.n; i++) {
 		k = &unlocker.v[i];
 		for (c = 0; c < k->set.n; c++) {
 			repair_off(&k->set.v[c]);
 			close(k->set.v[c].fd);
 		}
+		k->set.n = 0;
 	}
-	for (i = 0; !unlocker.leave && i < unlocker.n; i++)
-		(void)scripts_run(&unlocker.v[i], 1, -1);
+	for (all = true, i = 0; i < unlocker.n; i++) {
+		k = &unlocker.v[i];
+		if (scripts_run(k, 1, -1))
+			tcplock_free(k->lock);
+		else
+			all = false;
+	}
+	return all;
+}
+
+/*
+ * Unlock the connections, unless they must stay locked. The unlocker calls this
+ * when it ends.
+ */
+static void
+unlocker_undo(void)
+{
+	if (!unlocker.leave)
+		(void)all_unlock();
 }
 
 /*
@@ -217,9 +239,21 @@ leave_serve(struct serving *s)
 }
 
 /*
+ * In the unlocker (a proxy), unlock all connections.
+ */
+static int
+undo_serve(struct serving *s)
+{
+	(void)s;
+	return all_unlock() ? 0 : errstr_set("nft(8) or iptables(8) failed");
+}
+
+/*
  * Make the unlocker (a proxy) run fn. fn gets the len bytes at arg, and a
  * duplicate of descriptor fd unless fd is -1. Store its answer at answer, which
- * has room for size bytes.
+ * has room for size bytes. Return 0, or -1 with errno and errstr set; also if
+ * the unlocker that locks the connections was killed, since the one that takes
+ * its place does not know them.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
@@ -228,8 +262,14 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 	static const struct proxy_key k = { KEY_SPACE, 0,
 	    "connections of TCP", PROXY_UNLOCKER };
 
-	return proxy_call(&k, fn, arg, len, fd, answer, size, NULL) == -1 ? -1 :
-	    0;
+	if (proxy_call(&k, fn, arg, len, fd, answer, size, NULL) == -1)
+		return -1;
+	if (locker == 0)
+		locker = proxy_process(PROXY_UNLOCKER);
+	if (proxy_process(PROXY_UNLOCKER) == locker)
+		return 0;
+	errno = EIO;
+	return errstr_set("the process that unlocks them was killed");
 }
 
 /*
@@ -269,13 +309,13 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker program)
 /*
  * Make the unlocker put all connections that it keeps into TCP_REPAIR mode:
  * their processes are about to be killed, and a connection in that mode sends
- * nothing when it ends.
+ * nothing when it ends. Return 0, or -1 with errstr set.
  */
-void
+int
 tcpunlock_repair(void)
 {
-	if (proxy_process(PROXY_UNLOCKER) != 0)
-		(void)unlocker_ask(repair_serve, NULL, 0, -1, NULL, 0);
+	return locker == 0 ? 0 : unlocker_ask(repair_serve, NULL, 0, -1, NULL,
+	    0);
 }
 
 /*
@@ -286,20 +326,29 @@ tcpunlock_repair(void)
 int
 tcpunlock_leave(bool leave)
 {
-	return proxy_process(PROXY_UNLOCKER) == 0 ? 0 : unlocker_ask(
-	    leave_serve, &leave, sizeof leave, -1, NULL, 0);
+	return locker == 0 ? 0 : unlocker_ask(leave_serve, &leave,
+	    sizeof leave, -1, NULL, 0);
 }
 
 /*
  * End the unlocker if it is running. If undo is set, unlock the connections,
- * else leave them locked.
+ * else leave them locked. Return 0, or -1 with errstr set if they may not have
+ * been unlocked.
  */
-void
+int
 tcpunlock_end(bool undo)
 {
-	if (proxy_process(PROXY_UNLOCKER) == 0)
-		return;
-	if (!undo)
+	/* it did not answer in time, and unlocks them now that it ends */
+	const bool ends = proxy_process(PROXY_UNLOCKER) == 0;
+	int rc = 0;
+
+	if (locker != 0 && undo) {
+		rc = unlocker_ask(undo_serve, NULL, 0, -1, NULL, 0);
+		if (rc == -1 && ends && errno == ETIMEDOUT)
+			rc = 0;
+	} else if (locker != 0)
 		(void)tcpunlock_leave(true);
 	proxy_close(PROXY_UNLOCKER);
+	locker = 0;
+	return rc;
 }
