@@ -411,7 +411,8 @@ live_release(struct live *l)
 		(void)step_begin(&l->steps, STEP_RELEASE);
 	/* the time limit of the stop may be used up */
 	proxy_hold(false);
-	tcphold_end(l, l->parked);
+	if (tcphold_end(l, l->parked) && l->parked)
+		tcphold_wait(l);
 	passed_close(l);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		/* a SIGCONT since live_park() has removed the first one */

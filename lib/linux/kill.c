@@ -80,7 +80,7 @@ live_park(struct live *l, struct buf *pids)
 	proxy_hold(false);
 	if (tcpunlock_leave(true) == -1) {
 		/* it may be left locked: report how to unlock it */
-		tcphold_end(l, true);
+		(void)tcphold_end(l, true);
 		return errstr_wrap("TCP connections");
 	}
 	l->parked = true;
@@ -144,12 +144,13 @@ live_kill(struct live *l)
 	struct lproc *p;
 	struct lthread *t;
 	uint64_t start;
+	bool silent;
 	int n = 0;
 
 	take_finish(l);
 	/* the time limit of the stop may be used up */
 	proxy_hold(false);
-	(void)tcpunlock_repair();
+	silent = tcpunlock_repair() == 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (!lproc_isheld(p))
 			continue;
@@ -169,7 +170,8 @@ live_kill(struct live *l)
 		if (last == NULL || now_ms() - start > ENDING_MS)
 			break;
 	}
-	tcphold_end(l, true);
+	if (tcphold_end(l, true) && !silent)
+		tcphold_wait(l);
 	return last == NULL ? n : errstr_set("process %d was killed, but has "
 	    "not ended yet", last->pid);
 }

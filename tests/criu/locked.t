@@ -66,6 +66,18 @@ is "$rc $(grep -c "locked until.*nft delete $table\"" "$tmp/err")" "1 1" \
 nsenter --net=/run/netns/one nft delete $table
 served "${client[one]}" 'after the unlocker was killed'
 
+# the far side is lost after it was allowed to resume the processes
+timeout 60 "$BUILD/snap" \
+    --to 'echo ready; echo restored; timeout 2 cat >/dev/null' \
+    "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(grep -c 'locked until.*nft delete table inet CRIU' "$tmp/err") $(
+    grep -c 'only when "ss -tn" no longer shows them' "$tmp/err")" "1 1 1" \
+    'a lost answer: when to unlock' || diag <"$tmp/err"
+# shellcheck disable=SC2046 # several words
+nsenter --net=/run/netns/one nft delete $(tables one)
+kill -CONT "${server[one]}"
+served "${client[one]}" 'a lost answer: resumed'
+
 # a program that does not end delays snap by -t at most
 nft=(/usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft)
 printf '#!/bin/sh\nexec /bin/sleep 1000\n' >"$tmp/sleeps"
@@ -117,7 +129,7 @@ nsenter --net=/run/netns/one nft delete table inet other
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 10
-	finish 33
+	finish 36
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -163,4 +175,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 33
+finish 36

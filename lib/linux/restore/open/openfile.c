@@ -80,7 +80,7 @@ files_free(struct live *l)
 
 	if (f == NULL)
 		return;
-	tcphold_end(l, false);
+	(void)tcphold_end(l, false);
 	resources_free(f);
 	for (i = 0; i < f->nset; i++)
 		free(f->set[i].v);

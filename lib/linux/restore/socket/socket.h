@@ -32,7 +32,8 @@ void		 passed_close(struct live *l);
 void		 tcphold_begin(struct live *);
 void		 tcphold_record(const struct files *, pid_t,
 		    struct filelist *);
-void		 tcphold_end(struct live *l, bool moved);
+bool		 tcphold_end(struct live *l, bool moved);
+void		 tcphold_wait(const struct live *l);
 
 /* tcpunlock.c */
 int		 tcpunlock_leave(bool leave);

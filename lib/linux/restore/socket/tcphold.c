@@ -89,7 +89,7 @@ tcphold_begin(struct live *l)
 	if (rc == 0)
 		return;
 	live_say(l, "TCP connections will not be moved: %s", snap_errstr());
-	tcphold_end(l, false);
+	(void)tcphold_end(l, false);
 }
 
 /*
@@ -127,15 +127,18 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 
 /*
  * Stop holding the TCP connections of l. If moved is set, leave the connections
- * locked, otherwise unlock them. If any stay locked, report how to unlock them.
+ * locked, otherwise unlock them. If any stay locked, report how to unlock them,
+ * and return true.
  */
-void
+bool
 tcphold_end(struct live *l, bool moved)
 {
 	struct netspace *s = l->files == NULL ? NULL : l->files->net;
 	const bool stay = tcpunlock_end(!moved) == -1 || moved;
+	bool any = false;
 
 	for (; s != NULL; s = s->next) {
+		any |= s->locked && stay;
 		if (s->locked && stay && s->by == LOCK_NFT)
 			live_say(l, "TCP connections stay locked until they "
 			    "are restored on this machine or \"nft delete "
@@ -146,4 +149,17 @@ tcphold_end(struct live *l, bool moved)
 			    "rules with mark 0xc114 are deleted");
 		s->locked = false;
 	}
+	return any;
+}
+
+/*
+ * Report when connections may be unlocked that stay locked and are not in
+ * TCP_REPAIR mode: when their processes are killed, they try to send a FIN.
+ */
+void
+tcphold_wait(const struct live *l)
+{
+	live_say(l, "if their processes are killed here, unlock them only when "
+	    "\"ss -tn\" no longer shows them: otherwise their peers are told "
+	    "that they end");
 }
