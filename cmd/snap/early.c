@@ -16,7 +16,7 @@
 enum {
 	MAX_COPIES = 16,
 	LARGE_KB = 64 << 10,	/* after a copy larger than this, end the clones
-				   of the one before */
+				   of those before */
 	SMALL_KB = 8 << 10	/* after a copy as small as this, stop the
 				   processes */
 };
@@ -115,9 +115,12 @@ early_write(struct taking *k)
 	}
 	/* Later copies are compared with this one only. But to end clones takes
 	   a tenth of a second, while more memory changes. */
-	if (e->kb > LARGE_KB && e->before != NULL) {
-		live_keep(e->live);
-		e->before->live = NULL;
+	if (e->kb <= LARGE_KB)
+		return 0;
+	live_keep(e->live);
+	for (e = e->before; e != NULL; e = e->before) {
+		live_free(e->live);
+		e->live = NULL;
 	}
 	return 0;
 }

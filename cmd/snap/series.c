@@ -112,7 +112,8 @@ moment_end(struct taking *k)
 	if (live_incomplete(k->live))
 		k->incomplete = true;
 	if (live_hasclones(k->live) && live_framesfixed() && !when_given()) {
-		live_keep(k->live);	/* frees k->before */
+		live_keep(k->live);
+		live_free(k->before);
 		k->before = k->live;
 	} else {
 		live_free(k->live);

@@ -72,8 +72,8 @@ live_free(struct live *l)
 
 /*
  * End the capture of set l, which was released and written, but keep its
- * clones: those of a later set are compared with them (opts.before). Free the
- * set before l, if there is one.
+ * clones: those of a later set are compared with them (opts.before). The caller
+ * can now free the sets before l.
  */
 void
 live_keep(struct live *l)
@@ -84,7 +84,6 @@ live_keep(struct live *l)
 	if (l->opts.verbose)
 		live_reportheld(l);
 	l->opts.verbose = false;
-	live_free((struct live *)(uintptr_t)l->opts.before);
 	l->opts.before = NULL;
 }
 

@@ -111,6 +111,51 @@ is "$? $(grep -c copy "$tmp/err")" '0 0' '--memory: nothing is copied early'
 until_true reaped "$pid"
 counts_on '--memory' "$(lines)"
 
+# A small copy follows a large one, and a large one follows it: the clones of
+# both older copies end.  The process changes its memory when it has more clones
+# than before, and the relay waits for that.
+pkill -KILL -f "$here/pages.py"
+cat >"$tmp/clones.py" <<'END'
+#!/usr/bin/env python3
+import mmap, os, sys, time
+from counter import apart
+log, most, n = apart(sys.argv[1]), 0, 0
+m = mmap.mmap(-1, 72 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+m[:] = os.urandom(len(m))
+while True:
+    with open('/proc/self/task/%d/children' % os.getpid()) as f:
+        now = len(f.read().split())
+    if now > most:
+        most, n = now, 0
+        size = 12 << 20 if now == 1 else len(m)
+        m[:size] = os.urandom(size)
+    n += 1
+    os.write(log, b'%d %d 0\n' % (most, n))
+    time.sleep(0.01)
+END
+chmod +x "$tmp/clones.py"
+cat >"$tmp/relay.py" <<'END'
+import os, sys, time
+def waits(pid, log):
+    with open('/proc/%s/task/%s/children' % (pid, pid)) as now:
+        with open(log) as lines:
+            return len(now.read().split()) > int(list(lines)[-1].split()[0])
+while data := os.read(0, 1 << 18):
+    while waits(*sys.argv[1:]):
+        time.sleep(0.01)
+    while data:
+        data = data[os.write(1, data):]
+END
+PYTHONPATH=$here start "$tmp/clones.py"
+timeout 60 "$BUILD/snap" -v --to "python3 $tmp/relay.py $pid $log |
+    ${over[*]} $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
+is $? 0 'large copies after a small one: moved' || diag <"$tmp/err"
+ok "$(($(copy 1) <= 65536 || $(copy 2) >= 65536 || $(copy 3) <= 65536))" \
+    'large copies after a small one: the second is small' || diag <"$tmp/err"
+until_true reaped "$pid"
+counts_on 'large copies after a small one' "$(lines)"
+pkill -KILL -f "$tmp/clones.py"
+
 # the far side fails during an early copy
 begin
 timeout 60 "$BUILD/snap" --to "$here/cut.py 9000000 ${over[*]} \
@@ -190,4 +235,4 @@ is "$? $(sed 's,.*File ,File /,' "$tmp/err")" "1 File $tmp/program has bad size 
 $(stat -c %s "$tmp/other") (expect $(stat -c %s "$tmp/program"))" \
     'without a build ID, criu compares the size'
 kill "$pid"
-finish 43
+finish 47
