@@ -300,6 +300,9 @@ int		 output_commit(struct output *o);
 void		 output_abort(struct output *o);
 void		 output_cleanup(void);
 
+/* io/outdir.c */
+int		 outdir_check(const char *path, bool force);
+
 /*
  * Frames of a move between two machines: io/frame.c
  */

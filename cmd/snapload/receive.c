@@ -135,27 +135,70 @@ images_receive(struct receiving *r, make_fn make,
 }
 
 /*
- * Remove the files in the directory at path, which may have one level of
- * subdirectories, and the directory if it is temporary.
+ * Open directory name, relative to the descriptor at, for listing. Return NULL
+ * with errno set on failure.
+ */
+static DIR *
+dir_list(int at, const char *name)
+{
+	const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC);
+
+	return fd == -1 ? NULL : fdopendir(fd);
+}
+
+/*
+ * Remove the files in directory name, relative to the descriptor at.
  */
 static void
-dir_clear(const char *path, bool temporary)
+dir_clear(int at, const char *name)
 {
-	char sub[PATH_MAX];
 	struct dirent *e;
 	DIR *d;
 
-	if ((d = opendir(path)) == NULL)
+	if ((d = dir_list(at, name)) == NULL)
 		return;
 	while ((e = readdir(d)) != NULL)
-		if (unlinkat(dirfd(d), e->d_name, 0) == -1 &&
-		    errno == EISDIR && *e->d_name != '.' &&
-		    (size_t)snprintf(sub, sizeof sub, "%s/%s", path,
-		    e->d_name) < sizeof sub)
-			dir_clear(sub, true);
+		(void)unlinkat(dirfd(d), e->d_name, 0);
 	closedir(d);
+}
+
+/*
+ * Remove all that is in the directory of the images, and the directory itself
+ * if it is temporary. Somebody may have given its name to another directory.
+ */
+static void
+dirs_clear(struct receiving *r, bool temporary)
+{
+	dir_clear(r->fd, EARLY_DIR);
+	(void)unlinkat(r->fd, EARLY_DIR, AT_REMOVEDIR);
+	dir_clear(r->fd, ".");
 	if (temporary)
-		(void)rmdir(path);
+		(void)rmdir(r->dir);
+}
+
+/*
+ * Open the directory r->dir, which must be empty, and create its subdirectory
+ * for early copies of memory. Return 0, or -1 with errstr set.
+ */
+static int
+dir_begin(struct receiving *r)
+{
+	struct dirent *e;
+	DIR *d;
+	int n = 0;
+
+	if ((r->fd = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1 ||
+	    (d = dir_list(r->fd, ".")) == NULL)
+		return errstr_sys("%s", r->dir);
+	while ((e = readdir(d)) != NULL)
+		n += strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0;
+	closedir(d);
+	if (n > 0)
+		return errstr_set("%s: not an empty directory", r->dir);
+	return mkdirat(r->fd, EARLY_DIR, 0700) == 0 ? 0 :
+	    errstr_sys("%s", r->dir);
 }
 
 /*
@@ -167,44 +210,22 @@ static int
 dir_make(struct receiving *r, const char *dir, char *path)
 {
 	const char *below = getenv("TMPDIR");
-	struct dirent *e;
-	DIR *d;
-	int n = 0;
 
-	if (dir == NULL) {
-		snprintf(path, PATH_MAX, "%s/snapload.XXXXXX",
-		    below != NULL ? below : "/tmp");
-		r->dir = path;
-		return mkdtemp(path) != NULL ? 0 : errstr_sys("%s", path);
+	if (dir != NULL) {
+		r->dir = dir;
+		if (outdir_check(dir, true) == -1)
+			return -1;
+		(void)mkdir(dir, 0700);
+		return dir_begin(r);
 	}
-	r->dir = dir;
-	if ((mkdir(dir, 0700) == -1 && errno != EEXIST) ||
-	    (d = opendir(dir)) == NULL)
-		return errstr_sys("%s", dir);
-	while ((e = readdir(d)) != NULL)
-		n += strcmp(e->d_name, ".") != 0 &&
-		    strcmp(e->d_name, "..") != 0;
-	closedir(d);
-	return n == 0 ? 0 : errstr_set("%s: not an empty directory", dir);
-}
-
-/*
- * Create the directory of the images as dir_make() does, and its subdirectory
- * for early copies of memory. Return 0, or -1 with errstr set.
- */
-static int
-dirs_make(struct receiving *r, const char *dir, char *path)
-{
-	char sub[PATH_MAX];
-
-	if (dir_make(r, dir, path) == -1)
-		return -1;
-	if ((size_t)snprintf(sub, sizeof sub, "%s/" EARLY_DIR, r->dir) <
-	    sizeof sub && mkdir(sub, 0700) == 0)
+	snprintf(path, PATH_MAX, "%s/snapload.XXXXXX",
+	    below != NULL ? below : "/tmp");
+	r->dir = path;
+	if (mkdtemp(path) == NULL)
+		return errstr_sys("%s", path);
+	if (dir_begin(r) == 0)
 		return 0;
-	errstr_sys("%s", r->dir);
-	if (dir == NULL)
-		(void)rmdir(r->dir);
+	(void)rmdir(path);
 	return -1;
 }
 
@@ -269,7 +290,7 @@ receive(const char *dir, make_fn make, bool stdnull)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if ((errno = worker_start(&thread, beat, NULL)) != 0)
 		err(1, "cannot start a thread");
-	made = dirs_make(&r, dir, temporary) == 0;
+	made = dir_make(&r, dir, temporary) == 0;
 	if (made)
 		end = move(&r, make);
 	if (end == RUNNING)
@@ -279,7 +300,7 @@ receive(const char *dir, make_fn make, bool stdnull)
 	if (end == UNDONE)
 		rest_kill();
 	if (made && (dir == NULL || end == UNDONE))
-		dir_clear(r.dir, dir == NULL);
+		dirs_clear(&r, dir == NULL);
 	free(r.data);
 	return end == RUNNING ? 0 : 1;
 }

@@ -19,6 +19,7 @@ typedef int	(*make_fn)(const char *, bool);
 
 struct receiving {		/* a move that is received */
 	const char	*dir;	/* directory of the images */
+	int		 fd;	/* owned; descriptor of this directory */
 	uint8_t		*data;	/* owned; buffer of MAX_FRAME bytes for a
 				   frame */
 	/* ends of two pipes; the action script opens the other ends */

@@ -165,7 +165,6 @@ int		 newfile_finish(struct newfile *f);
 void		 newfile_close(struct newfile *f);
 
 /* outdir.c */
-int		 outdir_check(const char *path, bool force);
 struct outdir	*outdir_open(const char *path, const char *last, bool force);
 int		 outdir_file(struct outdir *o, const char *name);
 int		 outdir_put(struct outdir *o, const char *name,

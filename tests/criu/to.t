@@ -175,6 +175,25 @@ is "$(readlink "/proc/$pid/fd/1" "/proc/$pid/fd/2" | xargs)" \
     '/dev/null /dev/null' '--stdio-null: /dev/null'
 kill -KILL "$pid"
 begin
+# the directory of another user
+mkdir -m 1777 "$tmp/sticky"
+setpriv --reuid 65534 --clear-groups mkdir "$tmp/sticky/dir"
+"$BUILD/snapload" --receive -D "$tmp/sticky/dir/" </dev/null 2>"$tmp/err" |
+    grep -v alive >"$tmp/out"
+is "$(sed 's/.*: created/created/' "$tmp/out") $(ls "$tmp/sticky/dir")" \
+    'created by another user in a directory that everybody can write to; not written to ' \
+    '--receive refuses a directory of another user'
+# the directory is replaced by a link while snapload waits
+mkdir -p "$tmp/victim/early"
+touch "$tmp/victim/file" "$tmp/victim/early/file"
+{
+	until_true test -d "$tmp/img/early"
+	mv "$tmp/img" "$tmp/away"
+	ln -s "$tmp/victim" "$tmp/img"
+} | "$BUILD/snapload" --receive -D "$tmp/img/" >"$tmp/out" 2>&1
+is "$(cd "$tmp" && find away victim | sort | tr '\n' ' ')" \
+    'away victim victim/early victim/early/file victim/file ' \
+    '--receive clears only its own directory'
 
 # quiet: no process of the move runs, and all clones have ended.  A clone stays
 # a zombie if the guard, whose command line is that of snap, was killed as well.
@@ -414,4 +433,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 71
+finish 73
