@@ -909,7 +909,7 @@ void		 live_keep(struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
 int		 live_unsignaled(const struct live *l);
-int		 live_park(struct live *l, struct buf *pids);
+int		 live_park(struct live *l, struct buf *pids, struct buf *ran);
 void		 live_unpark(struct live *l);
 void		 live_moved(struct live *l);
 int		 live_kill(struct live *l);

@@ -153,10 +153,10 @@ say_pids(const char *text, const struct buf *pids)
 static int
 move_go(struct live *l, struct far *f)
 {
-	struct buf pids = { 0 };
+	struct buf pids = { 0 }, ran = { 0 };
 	int rc;
 
-	rc = live_park(l, &pids);
+	rc = live_park(l, &pids, &ran);
 	if (rc == 0)
 		rc = far_go(f);
 	if (rc == 0)
@@ -173,18 +173,22 @@ move_go(struct live *l, struct far *f)
 		say(NULL, "the processes stay stopped here: they may have run "
 		    "on the far side, and were killed there");
 		say_pids("end them here: kill -KILL", &pids);
-		say_pids("or, if they may repeat what they did there, resume "
-		    "them here: kill -CONT", &pids);
+		if (ran.len > 0)
+			say_pids("or, if they may repeat what they did there, "
+			    "resume them here: kill -CONT", &ran);
 	} else {
 		say(NULL, "the processes stay stopped here: they may run on "
 		    "the far side, or have run there; find out whether they "
 		    "do or did");
 		say_pids("if they run or ran there, end them here: kill -KILL",
 		    &pids);
-		say_pids("if they do not and did not, first end them and criu "
-		    "there, then resume them here: kill -CONT", &pids);
+		say_pids(ran.len > 0 ? "if they do not and did not, first end "
+		    "them and criu there, then resume them here: kill -CONT" :
+		    "if they do not and did not, end them and criu there: here "
+		    "they were stopped before the move", &ran);
 	}
 	buf_free(&pids);
+	buf_free(&ran);
 	return rc;
 }
 

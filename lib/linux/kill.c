@@ -61,14 +61,25 @@ live_unsignaled(const struct live *l)
 }
 
 /*
+ * Return true if process p was stopped before it was captured.
+ */
+static bool
+lproc_wasstopped(const struct lproc *p)
+{
+	const struct lthread *t = lproc_leader(p);
+
+	return t != NULL && t->state == 'T';
+}
+
+/*
  * Make all processes of set l that are stopped stay stopped when they are
  * released, even if this program dies: keep their TCP connections locked, and
- * send them SIGSTOP. Append the process ID of each to pids, after a blank.
- * Return 0, or -1 with errstr set and nothing changed; also if one has received
- * a signal.
+ * send them SIGSTOP. Append the process ID of each to pids, after a blank, and
+ * also to ran if it was not stopped before it was captured. Return 0, or -1
+ * with errstr set and nothing changed; also if one has received a signal.
  */
 int
-live_park(struct live *l, struct buf *pids)
+live_park(struct live *l, struct buf *pids, struct buf *ran)
 {
 	const struct lproc *p;
 
@@ -88,6 +99,8 @@ live_park(struct live *l, struct buf *pids)
 		if (lproc_isheld(p)) {
 			(void)kill(p->pid, SIGSTOP);
 			buf_printf(pids, " %d", p->pid);
+			if (!lproc_wasstopped(p))
+				buf_printf(ran, " %d", p->pid);
 		}
 	return 0;
 }
@@ -100,18 +113,15 @@ live_park(struct live *l, struct buf *pids)
 void
 live_unpark(struct live *l)
 {
-	const struct lthread *t;
 	struct lproc *p;
 
 	if (!l->parked)
 		return;
 	l->parked = false;
 	(void)tcpunlock_leave(false);
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		t = lproc_leader(p);
-		if (lproc_isheld(p) && (t == NULL || t->state != 'T'))
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_isheld(p) && !lproc_wasstopped(p))
 			(void)kill(p->pid, SIGCONT);
-	}
 }
 
 /*

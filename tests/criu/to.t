@@ -294,6 +294,25 @@ begin
 cut_at "${places[@]}"
 ok $? "cut at ${#places[@]} places" || diag <"$tmp/bad"
 
+# the answer "resumed" is lost; a child was stopped before
+setsid python3 -c 'import os, signal, time
+os.closerange(3, 1024)
+if not os.fork():
+    os.kill(os.getpid(), signal.SIGSTOP)
+time.sleep(1000)' </dev/null >/dev/null 2>&1 &
+disown $!
+first=$!
+stopped_child() {
+	child=$(pgrep -r T -P "$first")
+}
+until_true stopped_child
+to "$here/cut.py -4 $far"
+sed -n 's/.*: kill /kill /p' "$tmp/err" >"$tmp/kill"
+is "$(cat "$tmp/kill")" "kill -KILL $first $child
+kill -CONT $first" 'a child was stopped before: it is not resumed'
+kill -KILL "$first" "$child"
+"${over[@]}" pkill -KILL -f os.closerange
+
 # killed PATTERN SECONDS ...: kill the processes that match, SECONDS after each
 # move began; with which=-o only the oldest of them
 killed() {
@@ -433,4 +452,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 73
+finish 74
