@@ -897,6 +897,7 @@ int		 live_addname(struct live *l, const char *name);
 int		 live_addcgroup(struct live *l, const char *name);
 void		 live_output(struct live *l, int fd);
 int		 live_each(struct live *l, choose_fn fn, void *arg);
+unsigned int	 live_trees(struct live *l);
 int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static const char uring[] = "anon_inode:[io_uring]";
+static const char onetree[] = "--to moves only one process tree at a time";
 
 /*
  * Report through say() that descriptor fd of process pid belongs to
@@ -58,9 +59,10 @@ uring_look(void *arg, pid_t pid)
 
 /*
  * Before the processes of l are stopped, look for descriptors of io_uring(7),
- * which can never be restored, and report them through say(). move_check()
- * finds the other obstacles. Return 0, or -1 with errstr set if there is such a
- * descriptor and m->force is not set.
+ * which can never be restored, and report them through say(); with --to, also
+ * look for several process trees. move_check() finds the other obstacles.
+ * Return 0, or -1 with errstr set if there is such an obstacle and m->force is
+ * not set.
  */
 int
 move_look(const struct move *m, struct live *l)
@@ -69,8 +71,11 @@ move_look(const struct move *m, struct live *l)
 
 	if (m->force || live_each(l, uring_look, &found) == -1)
 		return 0;	/* reported when they are stopped */
-	return !found ? 0 : errstr_set("nothing written, no process killed: "
-	    "not all can be restored (snap -d lists all obstacles)");
+	if (found)
+		return errstr_set("nothing written, no process killed: not all "
+		    "can be restored (snap -d lists all obstacles)");
+	return m->to == NULL || live_trees(l) <= 1 ? 0 : errstr_set("nothing "
+	    "written, no process killed: %s", onetree);
 }
 
 /*
@@ -103,8 +108,8 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 
 	rc = criu_check(s, &o);
 	if (rc == 0 && !(need & CRIU_MADE) && m->kill && !is_file(out))
-		rc = errstr_set("several process trees cannot go through a "
-		    "pipe; use -o file");
+		rc = errstr_set("%s", m->to != NULL ? onetree : "several "
+		    "process trees cannot go through a pipe; use -o file");
 	if (rc == 0 && !live_whole(l))
 		rc = errstr_set(
 		    "some of the processes could not be captured completely");

@@ -177,6 +177,23 @@ live_isempty(const struct live *l)
 }
 
 /*
+ * Return the number of process trees in set l, which live_each() has found: the
+ * number of processes whose parents are not in it.
+ */
+unsigned int
+live_trees(struct live *l)
+{
+	const struct lproc *p;
+	unsigned int n = 0;
+	struct task t;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		n += lproc_istaken(p) && proc_stat(p->pid, 0, &t) == 0 &&
+		    lproc_find(l, t.ppid) == NULL;
+	return n;
+}
+
+/*
  * Return the first line of a snapshot. It has the time, the user, this machine,
  * the processor type cputype, the uptime and the kernel. The caller frees it.
  * Return NULL with errstr set if memory runs out.

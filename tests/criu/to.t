@@ -135,6 +135,12 @@ for sig in TERM KILL; do
 received signal N during the move  " "SIG$sig in the stop: the process gets it"
 done
 begin
+sleep 1000 &
+timeout 60 "$BUILD/snap" --to "tee $tmp/sent | $far" "$first" $! 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(head -c 1 "$tmp/sent")" '1 snap: nothing written, no '\
+'process killed: --to moves only one process tree at a time ' \
+    'two trees: nothing is sent'
+kill $!
 "$BUILD/snap" --to cat -d "$first" >/dev/null 2>&1
 is $? 2 '--to with -d is refused'
 "$BUILD/snap" --to cat -o "$tmp/x" "$first" >/dev/null 2>&1
@@ -452,4 +458,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 74
+finish 75
