@@ -287,6 +287,7 @@ receive(const char *dir, make_fn make, bool stdnull)
 	signal(SIGPIPE, SIG_IGN);
 	/* if it is ignored, waitpid(2) finds no child */
 	signal(SIGCHLD, SIG_DFL);
+	rest_begin();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if ((errno = worker_start(&thread, beat, NULL)) != 0)
 		err(1, "cannot start a thread");

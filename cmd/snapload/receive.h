@@ -50,6 +50,11 @@ void		 answer(const char *line);
 void		*beat(void *arg);
 void		 refuse(enum outcome end);
 
+/* children.c */
+int		 child_wait(pid_t pid);
+void		 rest_begin(void);
+void		 rest_kill(void);
+
 /* question.c */
 int		 question_check(struct receiving *r);
 
@@ -57,9 +62,7 @@ int		 question_check(struct receiving *r);
 int		 receive(const char *dir, make_fn make, bool stdnull);
 
 /* restore.c */
-int		 child_wait(pid_t pid);
 int		 receive_script(void);
-void		 rest_kill(void);
 enum outcome	 restore(struct receiving *r, const struct buf *command);
 
 #endif

@@ -30,21 +30,6 @@ enum {
 static const char variable[] = "SNAPLOAD_RECEIVE"; /* the value is PID:FD:FD */
 
 /*
- * Wait for the child with process ID pid to end. Return 0 if its exit status is
- * 0, and otherwise -1.
- */
-int
-child_wait(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
-}
-
-/*
  * Ignore the signals that ask us to end.
  */
 static void
@@ -239,27 +224,6 @@ criu_why(struct receiving *r, const char *none)
 		}
 	fclose(f);
 	return -1;
-}
-
-/*
- * Kill all processes that criu left behind when it failed. They are our
- * children, since PR_SET_CHILD_SUBREAPER is set.
- */
-void
-rest_kill(void)
-{
-	char path[64];
-	FILE *f;
-	int pid;
-
-	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-	do {
-		if ((f = fopen(path, "re")) == NULL)
-			return;
-		while (fscanf(f, "%d", &pid) == 1)
-			(void)kill(pid, SIGKILL);
-		fclose(f);
-	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
 }
 
 /*

@@ -181,6 +181,15 @@ is "$(readlink "/proc/$pid/fd/1" "/proc/$pid/fd/2" | xargs)" \
     '/dev/null /dev/null' '--stdio-null: /dev/null'
 kill -KILL "$pid"
 begin
+# a child that snapload inherits
+# shellcheck disable=SC2016 # for sh
+sh -c 'sleep 1000 & echo $! >"$1/sleeper"; exec "$2" --receive' sh "$tmp" \
+    "$BUILD/snapload" </dev/null >/dev/null 2>&1
+sleeper=$(cat "$tmp/sleeper")
+is "$(ps -o args= -p "$sleeper")" 'sleep 1000' \
+    '--receive kills only what criu left behind'
+kill "$sleeper"
+
 # the directory of another user
 mkdir -m 1777 "$tmp/sticky"
 setpriv --reuid 65534 --clear-groups mkdir "$tmp/sticky/dir"
@@ -458,4 +467,4 @@ else
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 75
+finish 76
