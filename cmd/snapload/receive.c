@@ -40,11 +40,11 @@ images_make(struct receiving *r, make_fn make, const int in[2],
 }
 
 /*
- * Copy the snapshot from the frames on standard input to fd. Return 0, or -1
- * with errstr set.
+ * Copy the snapshot from the frames on standard input to fd, for process pid.
+ * If the snapshot is cut, kill this process. Return 0, or -1 with errstr set.
  */
 static int
-snapshot_copy(struct receiving *r, int fd)
+snapshot_copy(struct receiving *r, int fd, pid_t pid)
 {
 	char letter;
 	size_t n;
@@ -65,6 +65,8 @@ snapshot_copy(struct receiving *r, int fd)
 		if (full_write(fd, r->data, n) == -1)
 			return errstr_sys("cannot make images");
 	}
+	/* otherwise it would report what is missing, as if that were the cause */
+	(void)kill(pid, SIGKILL);
 	return rc == -1 ? -1 : errstr_set("the connection ended within the "
 	    "snapshot");
 }
@@ -123,7 +125,7 @@ images_receive(struct receiving *r, make_fn make,
 		images_make(r, make, in, out);
 	close(in[0]);
 	close(out[1]);
-	rc = snapshot_copy(r, in[1]);
+	rc = snapshot_copy(r, in[1], pid);
 	close(in[1]);
 	while ((n = read(out[0], part, sizeof part)) > 0)
 		buf_add(command, part, (size_t)n);

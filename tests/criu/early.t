@@ -162,7 +162,7 @@ timeout 60 "$BUILD/snap" --to "$here/cut.py 9000000 ${over[*]} \
     $BUILD/snapload --receive" "$pid" 2>"$tmp/err"
 rc=$?
 until_true eval '[ -z "$(ls "$TMPDIR")" ]'
-is "$rc $(grep ^snap: "$tmp/err")" '1 snap: --to: the command has ended' \
+is "$rc $(cat "$tmp/err")" '1 snap: --to: the command has ended' \
     'cut during a copy: --to fails'
 gone_clones() {
 	[ "$(pgrep -c -f "$here/pages.py")" -eq 2 ]
