@@ -116,6 +116,7 @@ void		 program_confine(const struct confined *c, bool verbose);
 
 /* progress.c */
 void		 progress_show(struct progress *p, const char *name);
+void		 progress_say(const char *text);
 void		 progress_clear(void);
 void		 progress_hide(void);
 

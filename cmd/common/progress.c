@@ -144,6 +144,21 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
+ * Print text, a sentence. The caller must hold the lock. Return true if
+ * anything was written.
+ */
+static bool
+text_print(const char *text)
+{
+	char line[160];
+
+	line_clear();
+	snprintf(line, sizeof line, "%s: %s\n", getprogname(), text);
+	shown.until = now_ms() + STEP;
+	return put_line(line);
+}
+
+/*
  * If the same write has been waiting for LONG milliseconds, print that the
  * processes stay stopped until the output is read. Print this only once. now is
  * the current time.
@@ -152,7 +167,6 @@ static void
 stall_print(uint64_t now)
 {
 	const struct progress *p = shown.p;
-	char line[160];
 	unsigned int writes;
 
 	writes = p->writes;
@@ -161,13 +175,9 @@ stall_print(uint64_t now)
 		shown.since = now;
 		return;
 	}
-	if (shown.stalled || now - shown.since < LONG)
-		return;
-	line_clear();
-	snprintf(line, sizeof line, "%s: the processes stay stopped until the "
-	    "output is read\n", shown.name);
-	shown.stalled = put_line(line);
-	shown.until = now + STEP;
+	if (!shown.stalled && now - shown.since >= LONG)
+		shown.stalled = text_print("the processes stay stopped until "
+		    "the output is read");
 }
 
 static void *
@@ -220,6 +230,18 @@ progress_show(struct progress *p, const char *name)
 	shown.p = p;
 	if (worker_start(&shown.thread, progress_work, NULL) != 0)
 		shown.p = NULL;
+}
+
+/*
+ * Print text, a sentence, but only if this is possible without waiting: the
+ * terminal may belong to a process that is stopped.
+ */
+void
+progress_say(const char *text)
+{
+	pthread_mutex_lock(&shown.lock);
+	(void)text_print(text);
+	pthread_mutex_unlock(&shown.lock);
 }
 
 /*

@@ -22,6 +22,8 @@
 
 enum {
 	SILENCE_MS = 10000,	/* how long the command may be silent */
+	LONG_MS = 5000,		/* time for restoring the processes before a
+				   message is printed */
 	RESUME_MS = 60000,	/* time limit for resuming the processes */
 	END_MS = 10000		/* time limit for the command to end */
 };
@@ -250,9 +252,10 @@ is_interrupted(void)
 }
 
 /*
- * Wait until the far side has sent the given answer or a later one. Return 0,
- * or -1 with errstr set if it has failed, or has not resumed the processes
- * within RESUME_MS, or if a signal comes while it fills their memory.
+ * Wait until the far side has sent the given answer or a later one. If it needs
+ * more than LONG_MS to restore the processes, print a message. Return 0, or -1
+ * with errstr set if it has failed, or has not resumed the processes within
+ * RESUME_MS, or if a signal comes while it fills their memory.
  */
 int
 far_await(struct far *f, enum answer answer)
@@ -268,6 +271,9 @@ far_await(struct far *f, enum answer answer)
 		(void)pthread_cond_timedwait(&f->changed, &f->lock, &until);
 		if (f->last >= answer)
 			break;
+		if (answer == ANSWER_RESTORED && naps + 1 == LONG_MS / 1000)
+			progress_say("the processes stay stopped until the far "
+			    "side has restored them");
 		if (answer == ANSWER_RESUMED && naps + 1 >= RESUME_MS / 1000)
 			rc = errstr_set("--to: no answer in %d seconds",
 			    RESUME_MS / 1000);

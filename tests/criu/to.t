@@ -402,6 +402,28 @@ END
 	judged 'criu lazy-pages hangs'
 	ok $? 'criu lazy-pages hangs: settled' || diag <"$tmp/bad"
 
+	# criu restore hangs, and snap gets a signal
+	cat >"$tmp/bin/criu" <<END
+#!/bin/sh
+[ "\$1" != restore ] || { >$tmp/hangs; exec sleep 1001; }
+exec $criu "\$@"
+END
+	begin
+	(until_true test -e "$tmp/hangs"
+	sleep 3
+	until_true grep -q '^snap: the processes stay stopped until the far '\
+'side has restored them' "$tmp/err"
+	rc=$?
+	pkill -TERM -f "^$BUILD/snap --to"
+	exit $rc) &
+	to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
+	wait $!
+	ok $? 'criu restore hangs: a message'
+	pkill -KILL -f 'sleep 1001'
+	until_true quiet
+	judged 'criu restore hangs'
+	is "$? $how" '0 here' 'criu restore hangs: settled' || diag <"$tmp/bad"
+
 	# all memory arrives, but criu lazy-pages fails
 	cat >"$tmp/bin/criu" <<END
 #!/bin/sh
@@ -463,8 +485,8 @@ END
 	    'a signal ends the wait for the memory'
 	pkill -KILL -f "$ours"
 else
-	skip 'criu lazy-pages' 'no userfaultfd(2)' 12
+	skip 'criu lazy-pages' 'no userfaultfd(2)' 13
 fi
 pkill -KILL -f "$here/counter.py"
 end_jobs
-finish 76
+finish 78
