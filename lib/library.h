@@ -917,6 +917,7 @@ int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);
 bool		 live_incomplete(const struct live *l);
+bool		 live_tcpcloses(const struct live *l);
 bool		 live_isempty(const struct live *l);
 void		 live_warnmissed(struct live *l);
 bool		 live_lost(const struct live *l);

@@ -110,6 +110,8 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 	if (rc == 0 && !(need & CRIU_MADE) && m->kill && !is_file(out))
 		rc = errstr_set("%s", m->to != NULL ? onetree : "several "
 		    "process trees cannot go through a pipe; use -o file");
+	if (rc == 0 && m->to != NULL && live_tcpcloses(l))
+		rc = errstr_set("TCP connections would be closed");
 	if (rc == 0 && !live_whole(l))
 		rc = errstr_set(
 		    "some of the processes could not be captured completely");

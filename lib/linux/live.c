@@ -168,6 +168,16 @@ live_incomplete(const struct live *l)
 }
 
 /*
+ * Return true if TCP connections of set l, which has liveopts.move, could not
+ * be locked: a restore closes them.
+ */
+bool
+live_tcpcloses(const struct live *l)
+{
+	return l->tcpcloses;
+}
+
+/*
  * Return true if set l has no process to capture.
  */
 bool

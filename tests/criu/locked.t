@@ -125,11 +125,25 @@ is "$(tables one)" 'table inet other' \
     'nft locks and does not end: unlocked'
 nsenter --net=/run/netns/one nft delete table inet other
 
+# without both
+both=("${nft[@]}" "${nft[@]/%nft/iptables-restore}")
+for f in "${both[@]}"; do
+	[ ! -e "$f" ] || mount --bind /dev/null "$f"
+done
+timeout 60 "$BUILD/snap" --to 'echo ready; cat >/dev/null' "${server[one]}" \
+    2>"$tmp/err"
+is "$? $(tail -n 1 "$tmp/err")" '1 snap: nothing written, no process killed: '\
+'TCP connections would be closed' '--to: nothing can lock' || diag <"$tmp/err"
+for f in "${both[@]}"; do
+	[ ! -e "$f" ] || umount -l "$f"
+done
+served "${client[one]}" 'nothing can lock'
+
 # without nft, iptables locks
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 10
-	finish 36
+	finish 39
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -175,4 +189,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 36
+finish 39

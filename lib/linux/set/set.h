@@ -306,6 +306,7 @@ struct live {
 	bool		 incomplete;
 	bool		 parted; /* like "incomplete", but not set for
 				    zombies */
+	bool		 tcpcloses; /* TCP connections could not be locked */
 	bool		 lost;	/* copies made while processes were stopped
 				   could not be written */
 	bool		 monitor; /* a process has a userfaultfd(2) descriptor

@@ -88,6 +88,7 @@ tcphold_begin(struct live *l)
 	}
 	if (rc == 0)
 		return;
+	l->tcpcloses = true;
 	live_say(l, "TCP connections will not be moved: %s", snap_errstr());
 	(void)tcphold_end(l, false);
 }
