@@ -38,8 +38,7 @@ struct receiving {		/* a move that is received */
 };
 
 enum outcome {
-	RUNNING,	/* the processes were resumed, and had all their memory
-			   until they ended */
+	RUNNING,	/* the processes run */
 	UNDONE,		/* the processes executed nothing, and are gone */
 	KILLED,		/* the processes may have run, and are gone */
 	UNKNOWN		/* the processes may have run */

@@ -185,7 +185,8 @@ criu_start(struct receiving *r, const struct buf *command)
 	r->said = said[0];
 	r->go = go[1];
 	buf_printf(&b, "%s=%d:%d:%d exec %.*s --action-script /proc/%d/exe "
-	    "-v1 -o restore.log", variable, getpid(), said[1], go[0],
+	    "-v1 -o restore.log --pidfile root.pid", variable, getpid(),
+	    said[1], go[0],
 	    (int)strcspn((const char *)command->data, "\n"),
 	    (const char *)command->data, getpid());
 	rc = (script = buf_text(&b)) == NULL ? -1 : 0;
@@ -306,6 +307,21 @@ go_await(struct receiving *r)
 }
 
 /*
+ * Return true if the process that criu has restored, whose ID it wrote to the
+ * file root.pid, is alive.
+ */
+static bool
+root_lives(struct receiving *r)
+{
+	char path[PATH_MAX];
+	int pid;
+
+	return (size_t)snprintf(path, sizeof path, "%s/root.pid", r->dir) <
+	    sizeof path && (pid = proc_setting(path, 0)) > 0 &&
+	    !proc_ended(pid);
+}
+
+/*
  * Wait until criu lazy-pages, if it was started, has restored all memory of the
  * process, which was resumed. If it fails, kill the process, because missing
  * pages would read as zeros. It does not fail if the process ends. Return the
@@ -314,8 +330,14 @@ go_await(struct receiving *r)
 static enum outcome
 lazy_await(struct receiving *r)
 {
-	if (r->lazy == 0 || child_wait(r->lazy) == 0)
+	if (r->lazy == 0)
 		return RUNNING;
+	if (child_wait(r->lazy) == 0) {
+		if (root_lives(r))
+			return RUNNING;
+		errstr_set("the process ended before it had all its memory");
+		return UNKNOWN;
+	}
 	rest_kill();
 	errstr_set("criu lazy-pages failed; the processes have run for a "
 	    "moment and are killed");
@@ -344,8 +366,13 @@ restore(struct receiving *r, const struct buf *command)
 	while (waitpid(r->criu, &status, 0) == -1 && errno == EINTR)
 		continue;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		answer("resumed");
-		return lazy_await(r);
+		if (root_lives(r)) {
+			answer("resumed");
+			return lazy_await(r);
+		}
+		/* it has finished its work, or crashed */
+		errstr_set("the process ended when it was resumed");
+		return UNKNOWN;
 	}
 	(void)criu_why(r, "criu restore failed");
 	/* criu runs the action script again right before it resumes them; if

@@ -464,9 +464,12 @@ exit 0
 END
 		begin
 		to "${over[*]} env PATH=$tmp/bin:$PATH $BUILD/snapload --receive"
-		is "$ended $said $(there)" '0  ' \
-		    "the process there ends $ends: it has been moved"
-		until_true reaped "$first"
+		is "$ended $(there) $(grep -c 'far side: the process ended' \
+		    "$tmp/err") $(grep -c 'if they run or ran there' \
+		    "$tmp/err") $(ps -o stat= -p "$first" | cut -c1)" \
+		    '1  1 1 T' \
+		    "the process there ends $ends: it is stopped here"
+		kill -CONT "$first"
 	done
 
 	# criu lazy-pages does not end, and snap gets a signal
