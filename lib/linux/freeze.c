@@ -25,88 +25,13 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 3000,	/* time limit for one round of stopping */
 	COMING_MS = 5000,	/* time limit for processes that keep
 				   entering a cgroup */
 	LOOKS = 8,		/* maximum number of rounds for looking at
 				   threads, and for seizing them */
-	SLEEPER_MS = 300,	/* time limit if all threads that have not
-				   stopped are in state D */
-	LONG_US = 1000,		/* nap after which to look why threads do not
-				   stop */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };
-
-/*
- * Call threads_poll() for all processes of set l. Return the number of
- * interrupted threads that have not stopped yet. Set *asleep to true if all of
- * these were in uninterruptible sleep before we seized them.
- */
-static size_t
-live_poll(struct live *l, bool *asleep)
-{
-	struct lproc *p;
-	size_t pending = 0;
-
-	*asleep = true;
-	TAILQ_FOREACH(p, &l->procs, entry)
-		pending += threads_poll(p, asleep);
-	return pending;
-}
-
-/*
- * Find reasons why threads of set l do not stop: leave out the processes that
- * are dumping core, and wait no longer for first threads that have ended.
- */
-static void
-live_seekreasons(struct live *l)
-{
-	struct lproc *p;
-
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		threads_leaderless(p);
-		if (lproc_has(p, HOLD_INTERRUPTED) && threads_dumping(p) &&
-		    !p->skip)
-			lproc_refuse(l, p);
-	}
-}
-
-/*
- * Wait, up to a time limit, until all interrupted threads have stopped. A
- * thread that does not stop is captured without its registers. Such a thread
- * may be in uninterruptible sleep, because of a dead disk or vfork(2).
- */
-static void
-live_await(struct live *l)
-{
-	const uint64_t start = now_ms();
-	struct lproc *p;
-	struct lthread *t;
-	long nap = 20;
-	bool asleep;
-
-	for (; live_poll(l, &asleep) > 0 && now_ms() - start <=
-	    (asleep ? SLEEPER_MS : PATIENCE_MS); nap_us(nap)) {
-		if (nap >= LONG_US)
-			live_seekreasons(l);
-		nap += nap < LONG_US ? nap / 4 : 0;
-	}
-	TAILQ_FOREACH(p, &l->procs, entry)
-		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_INTERRUPTED &&
-			    proc_died(p->pid, t->tid))
-				t->hold = HOLD_GONE;
-			else if (t->hold == HOLD_INTERRUPTED) {
-				t->hold = HOLD_BUSY;
-				if (p->skip)
-					continue;
-				live_warn(l, "thread %d of process %d does "
-				    "not stop (it was in state %c): captured "
-				    "without its registers", t->tid, p->pid,
-				    t->state);
-			}
-}
 
 struct round {			/* one round of listing processes and looking
 				   at or seizing threads */
@@ -127,7 +52,6 @@ struct round {			/* one round of listing processes and looking
 static int
 round_seize(struct round *r, struct lproc *p)
 {
-	bool asleep;
 	int rc;
 
 	if ((rc = threads_seize(p)) != SEIZE_WAITS)
@@ -137,7 +61,7 @@ round_seize(struct round *r, struct lproc *p)
 		    "execve(2)", p->pid);
 	r->waits = true;
 	/* execve(2) may wait for a thread of p to end, which must be reaped */
-	(void)live_poll(r->live, &asleep);
+	(void)live_poll(r->live);
 	return rc;
 }
 
@@ -315,7 +239,6 @@ live_mark(struct live *l, bool stopped)
 static int
 live_seize(struct round *r)
 {
-	bool asleep;
 	int i, rc;
 
 	/* ask no name service: it may be among the seized processes */
@@ -323,24 +246,9 @@ live_seize(struct round *r)
 	r->grew = true;
 	for (i = rc = 0; rc == 0 && ((r->grew && i < LOOKS) || r->waits); i++) {
 		rc = live_round(r);
-		(void)live_poll(r->live, &asleep);
+		(void)live_poll(r->live);
 	}
 	return rc;
-}
-
-/*
- * Interrupt all seized threads and wait until they have stopped.
- */
-static void
-live_halt(struct live *l)
-{
-	struct lproc *p;
-
-	(void)step_begin(&l->steps, STEP_STOP);
-	TAILQ_FOREACH(p, &l->procs, entry)
-		threads_stop(p);
-	(void)step_begin(&l->steps, STEP_REGS);
-	live_await(l);
 }
 
 /*
@@ -382,11 +290,11 @@ live_stop(struct live *l)
 	if (l->opts.clone)
 		live_boost(l);
 	start = now_ms();
-	live_halt(l);
+	(void)live_halt(l);
 	for (r.grew = true; rc == 0 && r.grew && !live_overrun(&r, start);) {
 		(void)step_begin(&l->steps, STEP_STOP);
 		rc = live_round(&r);
-		live_halt(l);
+		r.grew |= live_halt(l);
 	}
 	if (rc == -1) {
 		live_thaw(l);

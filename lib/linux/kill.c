@@ -175,7 +175,7 @@ live_kill(struct live *l)
 	for (start = now_ms();; nap_us(100)) {
 		last = NULL;
 		TAILQ_FOREACH(p, &l->procs, entry)
-			if (threads_poll(p, NULL) > 0)
+			if (threads_poll(p) > 0)
 				last = p;
 		if (last == NULL || now_ms() - start > ENDING_MS)
 			break;

@@ -1,6 +1,6 @@
 /*
- * A set of live processes: add.c fills it, freeze.c stops the processes and
- * releases them, live.c has the rest.
+ * A set of live processes: add.c fills it, freeze.c and halt.c stop the
+ * processes, freeze.c releases them, live.c has the rest.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -13,6 +13,10 @@ int		 live_members(struct live *l, bool *grew);
 
 /* freeze.c */
 void		 live_release(struct live *l);
+
+/* halt.c: interrupt all threads, and wait until they have stopped */
+bool		 live_halt(struct live *l);
+size_t		 live_poll(struct live *l);
 
 /* priority.c */
 void		 live_boost(struct live *l);

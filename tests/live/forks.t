@@ -48,8 +48,9 @@ done < <(sed -n 's/^of //p' "$lines")
 unnoticed "$pid" "copy-on-write: not noticed"
 
 n=$(often 20)
-for arg in "" x; do
-	what="forks all the time${arg:+ and executes}"
+# A thread in vfork(2) stops only when its child has called execve(2).
+for arg in "" execve vfork; do
+	what="forks all the time${arg:+, with $arg}"
 	target "$targets/forks" $arg
 	bad=0
 	for ((i = 0; i < n; i++)); do
@@ -90,4 +91,4 @@ ok $(($(awk '$1 == "total" { print $2 }' "$tmp/list") < 4)) \
 awk -v p="$(cat "$tmp/leaf")" '$1 == p' "$tmp/list" | grep -q sleep
 ok $? "the last descendant is found"
 unnoticed "$pid" "a shell's family: not noticed"
-finish 23
+finish 27

@@ -32,4 +32,17 @@ until_true grep -q 'moment 1' "$tmp/err"
 unnoticed "$pid" "the first thread ends before its stop: its parent reaps it"
 kill "$series"
 wait "$series" 2>/dev/null
-finish 17
+
+# While snap is delayed, a running thread begins to sleep uninterruptibly: it
+# waits in vfork(2).  snap does not wait for it as for a thread that is awake.
+target "$targets/anon"
+first=$pid
+target "$targets/vforker" traced
+snap=env snap LATE_AT=1 LATE_REQUEST=0x4207 \
+    LD_PRELOAD="$BUILD/tests/live/late.so" "$BUILD/snap" -o "$tmp/snap" \
+    "$first" "$pid"
+is "$rc $err" "1 snap: thread N of process N does not stop (it was in state D): captured without its registers
+snap: process N cannot be cloned: thread N does not stop: all processes stay stopped until everything is written" \
+    "a thread that has just called vfork(2): its present state counts"
+unnoticed "$pid" "a thread that has just called vfork(2): not noticed"
+finish 19

@@ -1,12 +1,17 @@
 /*
  * Processes that fork and wait all the time and, with an argument, also
- * execute this program.
+ * execute this program. With the argument "vfork" they use vfork(2), and the
+ * child calls execve(2) only after a while.
  */
 #include "target.h"
 
 #include <sys/wait.h>
 
 #include <poll.h>
+#include <stdbool.h>
+#include <time.h>
+
+static const struct timespec pause_time = { 0, 20000000 };
 
 static int
 asked(void)
@@ -37,20 +42,33 @@ child(const char *self)
 	_exit(pattern_check(kept, sizeof kept, 9) != 0);
 }
 
+static pid_t
+spawn(const char *self)
+{
+	pid_t pid;
+
+	if ((pid = vfork()) != 0)
+		return pid;
+	(void)nanosleep(&pause_time, NULL);
+	execl(self, self, "-", "leaf", "sleeps", (char *)NULL);
+	_exit(2);
+}
+
 int
 main(int argc, char *argv[])
 {
 	static char kept[8 * MIN_PAGE];
+	const bool vforks = argc > 1 && strcmp(argv[1], "vfork") == 0;
 	long made, wrong, lost;
 	int status;
 	pid_t pid;
 
 	if (argc > 2)
-		return 0;
+		return argc > 3 ? nanosleep(&pause_time, NULL) : 0;
 	region("kept", kept, sizeof kept, 1);
 	ready();
 	for (made = wrong = lost = 0; !asked(); made++) {
-		if ((pid = fork()) == -1)
+		if ((pid = vforks ? spawn(argv[0]) : fork()) == -1)
 			err(1, "fork");
 		if (pid == 0)
 			child(argc > 1 ? argv[0] : NULL);

@@ -5,7 +5,6 @@
 #include "target.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 static char kept[8 * MIN_PAGE];
 
@@ -28,22 +27,6 @@ run(void *arg)
 	ready_await();
 	report("changed", pattern_check(kept, sizeof kept, 1));
 	exit(0);
-}
-
-static bool
-is_traced(void)
-{
-	char line[128];
-	int tracer;
-	FILE *f;
-
-	if ((f = fopen("/proc/self/status", "r")) == NULL)
-		err(1, "status");
-	for (tracer = 0; fgets(line, sizeof line, f) != NULL;)
-		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-			break;
-	fclose(f);
-	return tracer != 0;
 }
 
 int

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,25 @@ report(const char *name, long n)
 {
 	printf("report %s %ld\n", name, n);
 	fflush(stdout);
+}
+
+/*
+ * Return true if the calling process is traced.
+ */
+static inline bool
+is_traced(void)
+{
+	char line[128];
+	int tracer;
+	FILE *f;
+
+	if ((f = fopen("/proc/self/status", "r")) == NULL)
+		err(1, "status");
+	for (tracer = 0; fgets(line, sizeof line, f) != NULL;)
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	fclose(f);
+	return tracer != 0;
 }
 
 static inline void

@@ -244,6 +244,7 @@ threads_free(struct lproc *p)
 		free(t->general.data);
 		free(t);
 	}
+	RB_INIT(&p->tids);
 }
 
 /*

@@ -39,14 +39,18 @@ void		 thread_stop(struct lproc *p, struct lthread *t);
 /* sharers.c: processes outside the set that share memory with it */
 int		 sharers_record(struct live *l);
 
+/* spawning.c: children in vfork(2) */
+bool		 spawning_release(struct live *l, const struct lproc *p);
+
 /* threads.c: all threads of one process */
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
+bool		 threads_asleep(const struct lproc *p);
 int		 threads_list(struct lproc *p, bool look);
 bool		 threads_dumping(struct lproc *p);
 void		 threads_leaderless(struct lproc *p);
 int		 threads_seize(struct lproc *p);
 void		 threads_stop(struct lproc *p);
-size_t		 threads_poll(struct lproc *p, bool *asleep);
+size_t		 threads_poll(struct lproc *p);
 void		 threads_await(struct lproc *p);
 void		 threads_release(struct lproc *p);
 

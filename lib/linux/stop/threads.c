@@ -249,12 +249,10 @@ threads_stop(struct lproc *p)
 /*
  * Poll the threads of process p that are traced and have not stopped. Resume
  * those that were about to receive a signal. Return the number of threads that
- * were interrupted and have not stopped yet. Set *asleep to false if one of
- * these was not in uninterruptible sleep before it was seized. asleep may be
- * NULL.
+ * were interrupted and have not stopped yet.
  */
 size_t
-threads_poll(struct lproc *p, bool *asleep)
+threads_poll(struct lproc *p)
 {
 	struct lthread *t;
 	size_t left = 0;
@@ -265,12 +263,19 @@ threads_poll(struct lproc *p, bool *asleep)
 			thread_poll(p, t);
 	/* after execve(2), polling one thread may interrupt another */
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_INTERRUPTED) {
-			left++;
-			if (asleep != NULL && t->state != 'D')
-				*asleep = false;
-		}
+		left += t->hold == HOLD_INTERRUPTED;
 	return left;
+}
+
+/*
+ * Return true if all threads of process p that were interrupted and have not
+ * stopped are in uninterruptible sleep now.
+ */
+bool
+threads_asleep(const struct lproc *p)
+{
+	return LSEEK(&p->threads, x->hold == HOLD_INTERRUPTED &&
+	    proc_state(p->pid, x->tid) != 'D') == NULL;
 }
 
 /*
@@ -298,7 +303,7 @@ threads_await(struct lproc *p)
 {
 	long nap, waited;
 
-	for (nap = 20, waited = 0; threads_poll(p, NULL) > 0 &&
+	for (nap = 20, waited = 0; threads_poll(p) > 0 &&
 	    (waited <= AWAIT_US || (waited <= STARVED_US &&
 	    threads_starve(p)));
 	    waited += nap, nap += nap < 5000 ? nap / 4 : 0)

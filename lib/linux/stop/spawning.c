@@ -1,0 +1,50 @@
+/*
+ * Children in vfork(2), which posix_spawn(3) also uses. Their parent sleeps
+ * uninterruptibly until they call execve(2) or exit. So it does not stop if a
+ * child has stopped first.
+ */
+#include "stop.h"
+
+/*
+ * Return true if process c, all of whose threads have stopped, may be a child
+ * for which a thread of process p waits in vfork(2). Its stack then starts at
+ * the same address, but so does that of a child of fork(2). kcmp(2) could tell
+ * them apart, but waits while a thread of p is inside execve(2).
+ */
+static bool
+may_spawn(const struct lproc *p, const struct lproc *c)
+{
+	struct procstat parent, child;
+
+	/* a process found before the stop that shared no memory then */
+	if (c->alone || !lproc_has(c, HOLD_STOPPED) ||
+	    lproc_has(c, HOLD_INTERRUPTED))
+		return false;
+	return proc_readstat(p->pid, 0, &parent) >= STAT_STARTSTACK &&
+	    proc_readstat(c->pid, 0, &child) >= STAT_STARTSTACK &&
+	    child.v[STAT_PPID] == (uint64_t)p->pid &&
+	    child.v[STAT_STARTSTACK] == parent.v[STAT_STARTSTACK];
+}
+
+/*
+ * Release the children in set l for which process p may wait in vfork(2), and
+ * forget what is known about them: when p has stopped, they must be looked at,
+ * seized and stopped like new processes. Return true if there are any.
+ */
+bool
+spawning_release(struct live *l, const struct lproc *p)
+{
+	struct lproc *c;
+	bool any = false;
+
+	TAILQ_FOREACH(c, &l->procs, entry) {
+		if (!may_spawn(p, c))
+			continue;
+		threads_release(c);
+		threads_free(c);
+		mappings_free(c);
+		c->common = (struct common){ 0 };
+		any = true;
+	}
+	return any;
+}
