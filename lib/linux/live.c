@@ -122,7 +122,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (!p->skip && proc_gather(l, s, p) == -1)
 			return -1;
-		told |= p->inert && !p->skip;
+		/* a process that only others trace needs no clone */
+		told |= p->inert && !p->skip && lproc_has(p, HOLD_STOPPED);
 	}
 	/* the copy of a shared file may have failed */
 	made = !told && l->opts.clone && clones_make(l, s);

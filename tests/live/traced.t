@@ -27,6 +27,26 @@ if strace -V >/dev/null 2>&1; then
 else
 	skip strace "not here" 4
 fi
+# A traced child is not cloned.  The others are, and are released at once.
+target "$targets/cow"
+if strace -V >/dev/null 2>&1; then
+	child=$(sed -n 's/^of //p' "$lines" | head -1)
+	strace -o /dev/null -p "$child" 2>/dev/null &
+	tracer=$!
+	until_true grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$child/status"
+	snap -rv -o "$tmp/snap" "$pid"
+	is "$rc $(grep -oE "${warning//N/[0-9]+}|clones|cannot.*" \
+	    "$tmp/err" | sed 's/\<[1-9][0-9]*\>/N/g')" "1 $warning
+clones" "a traced child: the others are cloned"
+	check "$tmp/snap" "$pid" "a traced child: memory of all matches"
+	kill "$tracer"
+	wait "$tracer" 2>/dev/null
+	let_go "$child" "a traced child: released"
+	unnoticed "$pid" "a traced child: not noticed"
+else
+	skip "a traced child" "no strace" 4
+fi
+
 # One thread is traced: it runs on and uses the memory of the process, so that
 # nothing is written there.  The other threads stay stopped.
 target "$targets/threads"
@@ -207,4 +227,4 @@ if [ ${#cpus[@]} -gt 1 ] && chrt -f 1 true 2>/dev/null &&
 else
 	skip "no processor: stopped" "one processor, or no SCHED_FIFO"
 fi
-finish 40
+finish 44
