@@ -65,7 +65,8 @@ snapshot_copy(struct receiving *r, int fd, pid_t pid)
 		if (full_write(fd, r->data, n) == -1)
 			return errstr_sys("cannot make images");
 	}
-	/* otherwise it would report what is missing, as if that were the cause */
+	/* otherwise it would report what the snapshot lacks, as if that were
+	   the reason */
 	(void)kill(pid, SIGKILL);
 	return rc == -1 ? -1 : errstr_set("the connection ended within the "
 	    "snapshot");

@@ -38,7 +38,7 @@ wait "$series" 2>/dev/null
 target "$targets/anon"
 first=$pid
 target "$targets/vforker" traced
-snap=env snap LATE_AT=1 LATE_REQUEST=0x4207 \
+snap="env" snap LATE_AT=1 LATE_REQUEST=0x4207 \
     LD_PRELOAD="$BUILD/tests/live/late.so" "$BUILD/snap" -o "$tmp/snap" \
     "$first" "$pid"
 is "$rc $err" "1 snap: thread N of process N does not stop (it was in state D): captured without its registers

@@ -13,11 +13,11 @@
  * longer answered, except FORGET, which has no answer; exec: only reads are not
  * answered, and the process stays in execve(2) of the file until the server is
  * killed.  The last five imply hang.  With the first four of these, a thread
- * holds a lock of the kernel while it waits for the last page but one: of a UNIX
- * socket or a pipe that it reads, of an epoll set, or of a TCP connection to
- * which it sends.  interrupt: a thread reads the file, and the server answers
- * only when that call is interrupted: with EINTR, as the kernel lets it.  Later
- * requests are answered.
+ * holds a lock of the kernel while it waits for the last page but one: of a
+ * UNIX socket or a pipe that it reads, of an epoll set, or of a TCP connection
+ * to which it sends.  interrupt: a thread reads the file, and the server answers
+ * only when that call is interrupted, and then with EINTR.  Later requests are
+ * answered.
  */
 #include "target.h"
 
@@ -130,8 +130,8 @@ serve(int dev, const char *buf)
 
 /*
  * Serve until stop has a byte or end of file; then answer no more, or with exec
- * all but reads, and write a byte to asked for each read.  With interrupt, serve
- * again after a request was interrupted.
+ * all but reads, and write a byte to asked for each read.  With interrupt,
+ * serve again after a request was interrupted.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop, int asked)

@@ -37,8 +37,8 @@ struct joining {		/* state while joining the huge pages of a
 
 /*
  * Record that run r of process p is mapped as huge pages. Process p must have a
- * clone of its own, which maps the same huge pages. If memory runs out, r is not
- * recorded, and its pages are not joined later.
+ * clone of its own, which maps the same huge pages. If memory runs out, r is
+ * not recorded, and its pages are not joined later.
  */
 void
 huge_note(struct lproc *p, const struct pagerun *r)
