@@ -69,8 +69,9 @@ live_output(struct live *l, int fd)
 
 /*
  * Add process pid to set l. If the process must be left out, set its member
- * skip. found is false if the user named the process by its ID. Return 0, or -1
- * with errstr set if memory runs out.
+ * skip. found is false if the user named the process by its ID; otherwise do
+ * not add a clone of another snap. Return 0, or -1 with errstr set if memory
+ * runs out.
  */
 int
 live_add(struct live *l, pid_t pid, bool found)
@@ -78,7 +79,8 @@ live_add(struct live *l, pid_t pid, bool found)
 	struct lproc *p;
 	char user[32];
 
-	if (lproc_find(l, pid) != NULL || live_isclone(l->opts.before, pid))
+	if (lproc_find(l, pid) != NULL ||
+	    live_isclone(l->opts.before, pid) || (found && clone_is(pid)))
 		return 0;
 	if ((p = lproc_add(l, pid)) == NULL)
 		return -1;

@@ -109,15 +109,16 @@ round_child(void *arg, long pid)
 {
 	struct round *r = arg;
 	struct task now = { 0 };
+	int rc;
 
 	if (lproc_find(r->live, (pid_t)pid) != NULL ||
 	    proxy_isours((pid_t)pid) ||
-	    live_isclone(r->live->opts.before, (pid_t)pid) ||
 	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
 	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
-	r->grew = true;
-	return live_add(r->live, (pid_t)pid, true);
+	rc = live_add(r->live, (pid_t)pid, true);
+	r->grew |= lproc_find(r->live, (pid_t)pid) != NULL;
+	return rc;
 }
 
 /*

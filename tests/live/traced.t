@@ -123,6 +123,23 @@ is "$bad" 0 "two at once: taken"
 let_go "$pid" "two at once: released"
 unnoticed "$pid" "traced by many: not noticed"
 
+# The clone of another snap is a child with the name of its process.
+cp "$targets/anon" "$tmp/cloned.$$"
+target "$tmp/cloned.$$"
+"$BUILD/snap" "$pid" 3>&- >"$tmp/fifo" &
+tracer=$!
+until_true read -r -t 0 -u 3	# it has released the process
+until_true pgrep -P "$pid"
+for by in "-r $pid" "cloned.$$" "-r cloned.$$"; do
+	# shellcheck disable=SC2086 # words
+	snap -o "$tmp/snap" $by
+	is "$rc $err $("$BUILD/snapls" -no PID "$tmp/snap" | tr -d ' ')" \
+	    "0  $pid" "the clone of another snap, ${by//[0-9]/}: left out"
+done
+kill "$tracer"
+wait "$tracer" 2>/dev/null
+unnoticed "$pid" "the clone of another snap: not noticed"
+
 target "$targets/zombie"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$child"
@@ -227,4 +244,4 @@ if [ ${#cpus[@]} -gt 1 ] && chrt -f 1 true 2>/dev/null &&
 else
 	skip "no processor: stopped" "one processor, or no SCHED_FIFO"
 fi
-finish 44
+finish 48

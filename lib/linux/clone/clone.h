@@ -12,6 +12,9 @@ bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
 void		 clones_watch(struct live *l);
 
+/* clonepair.c */
+bool		 clone_is(pid_t pid);
+
 /* family.c */
 void		 family_read(struct live *l);
 

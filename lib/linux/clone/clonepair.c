@@ -18,8 +18,8 @@
 enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 
 /*
- * File size limit, "snap" in ASCII, that marks a clone as ours for the guard of
- * a later snapshot. That guard needs the mark if our guard is killed together
+ * File size limit, "snap" in ASCII, that marks a clone as ours for another snap
+ * and its guard. A later guard needs the mark if our guard is killed together
  * with us. The clone then stays a zombie, and only the mark distinguishes it
  * from a child that its process made itself. A zombie keeps the limit. The
  * limit is harmless, since a clone writes no files.
@@ -123,16 +123,28 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Return true if process pid with stat c is a marked zombie left by an earlier
- * snapshot.
+ * Return true if process pid has the mark of a clone.
  */
 static bool
-is_left(pid_t pid, const struct procstat *c)
+is_marked(pid_t pid)
 {
 	struct rlimit lim;
 
-	return c->state == 'Z' && prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == 0 &&
+	return prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == 0 &&
 	    lim.rlim_cur == mark.rlim_cur && lim.rlim_max == mark.rlim_max;
+}
+
+/*
+ * Return true if process pid, perhaps a zombie, is a clone of this or another
+ * snap. A process can imitate one.
+ */
+bool
+clone_is(pid_t pid)
+{
+	struct procstat c;
+
+	return is_marked(pid) && child_look(pid, &c) == 1 &&
+	    c.v[STAT_EXITSIGNAL] == 0;
 }
 
 struct finding_clones {
@@ -172,7 +184,7 @@ find_pid(void *arg, long pid)
 		ours = w->clone == 0 && c.v[STAT_START] + 1 >= w->since &&
 		    c.v[STAT_START] <= f->until;
 		w->seen |= ours;
-		if (((ours && ends) || is_left((pid_t)pid, &c)) &&
+		if (((ours && ends) || (c.state == 'Z' && is_marked((pid_t)pid))) &&
 		    SEEK(g->v, g->n, x->clone == pid &&
 		    x->start == c.v[STAT_START]) == NULL)
 			(void)pair_add(g, &(struct clonepair){
