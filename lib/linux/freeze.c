@@ -56,9 +56,11 @@ round_seize(struct round *r, struct lproc *p)
 
 	if ((rc = threads_seize(p)) != SEIZE_WAITS)
 		return rc;
-	if (now_ms() >= r->until)
+	if (now_ms() >= r->until) {
+		threads_giveup(p);
 		return errstr_set("process %d does not stop: it is inside "
 		    "execve(2)", p->pid);
+	}
 	r->waits = true;
 	/* execve(2) may wait for a thread of p to end, which must be reaped */
 	(void)live_poll(r->live);

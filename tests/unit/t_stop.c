@@ -18,7 +18,35 @@
 #include <string.h>
 #include <unistd.h>
 
+enum {
+	LIMIT = 1,		/* seconds, as -t */
+	MAX_TEXT = 256
+};
+
 static int failing;		/* number of release requests that fail */
+static bool tardy;		/* the next attempt to seize a thread succeeds
+				   only after the time limit of -t, and then its
+				   timer expires */
+
+/*
+ * Seize thread tid when snap's time is up, and do not return: the handler of
+ * the timer jumps out.
+ */
+static void
+seize_late(pid_t tid)
+{
+	sigset_t alarm;
+
+	tardy = false;
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	usleep((LIMIT * 1000 + 50) * 1000);
+	(void)syscall(SYS_ptrace, PTRACE_SEIZE, tid, NULL, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	for (;;)
+		pause();
+}
 
 /*
  * The ptrace(2) that the library calls, with faults.
@@ -35,6 +63,8 @@ ptrace(tracer_request request, ...)
 	addr = va_arg(ap, void *);
 	data = va_arg(ap, void *);
 	va_end(ap);
+	if (request == PTRACE_SEIZE && tardy)
+		seize_late(pid);
 	if (request == PTRACE_DETACH && failing > 0) {
 		failing--;
 		errno = EIO;
@@ -172,6 +202,38 @@ call_is_released(void **state)
 	}
 }
 
+static void
+message(void *arg, const char *text)
+{
+	strlcpy(arg, text, MAX_TEXT);
+}
+
+/*
+ * A thread that was seized although its process is left out is released.
+ */
+static void
+seized_too_late_is_released(void **state)
+{
+	char text[MAX_TEXT] = "", want[MAX_TEXT];
+	const struct liveopts o = { .timeout = LIMIT, .warn = message,
+	    .arg = text };
+	struct live *l;
+	pid_t pid;
+
+	(void)state;
+	pid = start();
+	assert_non_null(l = live_new(&o));
+	assert_int_equal(live_addpid(l, pid), 0);
+	tardy = true;
+	assert_int_equal(live_stop(l), 0);
+	snprintf(want, sizeof want, "process %d does not stop: it is inside "
+	    "execve(2): left out", pid);
+	assert_string_equal(text, want);
+	assert_int_equal(proc_status(pid, 0, "TracerPid"), 0);
+	live_free(l);
+	end(pid);
+}
+
 int
 main(void)
 {
@@ -179,6 +241,7 @@ main(void)
 		cmocka_unit_test(held_is_known),
 		cmocka_unit_test(release_is_tried_again),
 		cmocka_unit_test(call_is_released),
+		cmocka_unit_test(seized_too_late_is_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ bool		 spawning_release(struct live *l, const struct lproc *p);
 /* threads.c: all threads of one process */
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
 bool		 threads_asleep(const struct lproc *p);
+void		 threads_giveup(struct lproc *p);
 int		 threads_list(struct lproc *p, bool look);
 bool		 threads_dumping(struct lproc *p);
 void		 threads_leaderless(struct lproc *p);

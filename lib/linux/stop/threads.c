@@ -21,6 +21,7 @@
 #include "stopping.h"
 #include "vec.h"
 
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include <elf.h>
@@ -221,6 +222,22 @@ threads_seize(struct lproc *p)
 			any = 1;
 		}
 	return any != 0 && threads_dumping(p) ? -1 : any;
+}
+
+/*
+ * Attempts to seize the threads of process p have timed out, and there will be
+ * no more. If one has succeeded all the same (attach.c), interrupt its thread,
+ * so that threads_release() releases it.
+ */
+void
+threads_giveup(struct lproc *p)
+{
+	struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_NONE &&
+		    thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == 0)
+			t->hold = HOLD_INTERRUPTED;
 }
 
 /*
