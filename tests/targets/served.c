@@ -15,7 +15,7 @@
  * killed.  The last five imply hang.  With the first four of these, a thread
  * holds a lock of the kernel while it waits for the last page but one: of a
  * UNIX socket or a pipe that it reads, of an epoll set, or of a TCP connection
- * to which it sends.  interrupt: a thread reads the file, and the server answers
+ * to which it sends.  interrupt: a thread reads the file; the server answers
  * only when that call is interrupted, and then with EINTR.  Later requests are
  * answered.
  */

@@ -184,7 +184,8 @@ find_pid(void *arg, long pid)
 		ours = w->clone == 0 && c.v[STAT_START] + 1 >= w->since &&
 		    c.v[STAT_START] <= f->until;
 		w->seen |= ours;
-		if (((ours && ends) || (c.state == 'Z' && is_marked((pid_t)pid))) &&
+		if (((ours && ends) || (c.state == 'Z' &&
+		    is_marked((pid_t)pid))) &&
 		    SEEK(g->v, g->n, x->clone == pid &&
 		    x->start == c.v[STAT_START]) == NULL)
 			(void)pair_add(g, &(struct clonepair){
