@@ -234,6 +234,47 @@ seized_too_late_is_released(void **state)
 	end(pid);
 }
 
+/*
+ * A thread that stops after its release is released while the snapshot is
+ * written.
+ */
+static void
+late_is_released_by_next(void **state)
+{
+	char text[MAX_TEXT] = "";
+	const struct liveopts o = { .no_inject = true, .warn = message,
+	    .arg = text };
+	struct lthread t;
+	struct lproc p;
+	struct snap *s;
+	struct live *l;
+	struct proc *next;
+	pid_t pid;
+
+	(void)state;
+	pid = start();
+	assert_non_null(s = snap_new());
+	assert_non_null(l = live_new(&o));
+	assert_int_equal(live_addpid(l, pid), 0);
+	assert_int_equal(live_stop(l), 0);
+	start_stopped(&p, &t);
+	late_add(p.pid);
+	/* as if it had stopped only now */
+	assert_int_equal(ptrace(PTRACE_CONT, p.pid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, p.pid, NULL, NULL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)p.pid, &(siginfo_t){ 0 },
+	    WSTOPPED | WNOWAIT | __WALL), 0);
+	assert_int_equal(live_take(l, s, NULL, NULL), 0);
+	assert_int_equal(live_next(l, &next), 1);
+	assert_int_equal(proc_status(p.pid, 0, "TracerPid"), 0);
+	live_free(l);
+	snap_free(s);
+	assert_string_equal(text, "");
+	end(p.pid);
+	end(pid);
+	free(t.general.data);
+}
+
 int
 main(void)
 {
@@ -242,6 +283,7 @@ main(void)
 		cmocka_unit_test(release_is_tried_again),
 		cmocka_unit_test(call_is_released),
 		cmocka_unit_test(seized_too_late_is_released),
+		cmocka_unit_test(late_is_released_by_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -313,8 +313,9 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 
 /*
  * Wait for the next captured process or thread of set l. The first thread of a
- * process comes before the others. Return 1 with *p set, 0 if there are no
- * more, or -1 with errstr set.
+ * process comes before the others. Call this in the thread that called
+ * live_stop(): it also releases threads that have stopped too late. Return 1
+ * with *p set, 0 if there are no more, or -1 with errstr set.
  */
 int
 live_next(struct live *l, struct proc **p)
@@ -322,6 +323,7 @@ live_next(struct live *l, struct proc **p)
 	struct taker *k = l->taker;
 	int rc;
 
+	(void)late_release();
 	pthread_mutex_lock(&k->lock);
 	while (k->ngiven == k->nready && !k->done)
 		pthread_cond_wait(&k->ready, &k->lock);
