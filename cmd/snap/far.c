@@ -74,21 +74,21 @@ far_line(struct far *f, const char *line)
 		{ "restored", ANSWER_RESTORED },
 		{ "resumed", ANSWER_RESUMED }, { "running", ANSWER_RUNNING }
 	};
+	const struct {		/* the answers that end a move */
+		const char	*word;
+		atomic_bool	*flag;	/* set by the answer, or NULL */
+	} ends[] = {
+		{ "failed ", NULL }, { "ran ", &f->ran },
+		{ "undone ", &f->undone }
+	}, *e;
 	const struct word *w;
 	char text[sizeof f->why];
 
-	if (strncmp(line, "failed ", 7) == 0) {
-		far_fail(f, line + 7);
-		return;
-	}
-	if (strncmp(line, "ran ", 4) == 0) {
-		f->ran = true;
-		far_fail(f, line + 4);
-		return;
-	}
-	if (strncmp(line, "undone ", 7) == 0) {
-		f->undone = true;
-		far_fail(f, line + 7);
+	e = SEEK_IN(ends, strncmp(line, x->word, strlen(x->word)) == 0);
+	if (e != NULL) {
+		if (e->flag != NULL)
+			*e->flag = true;
+		far_fail(f, line + strlen(e->word));
 		return;
 	}
 	if ((w = SEEK_IN(words, strcmp(line, x->word) == 0)) == NULL) {
