@@ -114,7 +114,6 @@ mappings_relook(struct live *l, struct lproc *p)
 
 	for (i = 0; i < TRIES && !maps_same(p); i++) {
 		mappings_free(p);
-		p->common = (struct common){ 0 };
 		mappings_look(l, p);
 		l->shmem = shmem;	/* its memory was already counted */
 	}
@@ -272,7 +271,8 @@ lproc_shares(const struct lproc *a, const struct lproc *b)
 }
 
 /*
- * Free the smaps, maps and mappings of process p.
+ * Free the smaps, maps and mappings of process p, and forget the sizes from
+ * smaps.
  */
 void
 mappings_free(struct lproc *p)
@@ -280,4 +280,5 @@ mappings_free(struct lproc *p)
 	bytes_drop(&p->task.smaps);
 	bytes_drop(&p->task.maps);
 	vmas_free(&p->task.vma);
+	p->common = (struct common){ 0 };
 }

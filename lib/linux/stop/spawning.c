@@ -43,7 +43,6 @@ spawning_release(struct live *l, const struct lproc *p)
 		threads_release(c);
 		threads_free(c);
 		mappings_free(c);
-		c->common = (struct common){ 0 };
 		any = true;
 	}
 	return any;
