@@ -115,7 +115,7 @@ void		 program_confine(const struct confined *c, bool verbose);
 	while (0)
 
 /* progress.c */
-void		 progress_show(struct progress *p, const char *name);
+void		 progress_show(struct progress *p);
 void		 progress_say(const char *text);
 void		 progress_clear(void);
 void		 progress_hide(void);

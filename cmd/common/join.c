@@ -148,7 +148,7 @@ join_run(const struct joining *j)
 
 	program_signals();
 	program_confine(&need, j->verbose);
-	progress_show(&progress, getprogname());
+	progress_show(&progress);
 	rc = need.nin == 0 ? 0 : join_write(j);
 	progress_hide();
 	if (rc == -1)

@@ -26,7 +26,6 @@ enum {
 
 static struct {
 	struct progress	*p; /* borrowed; NULL: no progress is shown */
-	const char	*name;		/* borrowed; name of the program */
 	pthread_t	 thread;
 	atomic_bool	 quit;
 	pthread_mutex_t	 lock;		/* protects the members below */
@@ -79,7 +78,7 @@ put_state(const struct progress *p, char *s, size_t n)
 		    (uintmax_t)(sec / 60), (uintmax_t)(sec % 60));
 	}
 	snprintf(s, n, "%s: %s%s read, raw %s, zero %s, shared %s, %s/s%s",
-	    shown.name, done, total, raw, zero, same, rate, left);
+	    getprogname(), done, total, raw, zero, same, rate, left);
 }
 
 /*
@@ -213,12 +212,11 @@ progress_work(void *arg)
 }
 
 /*
- * Show the progress counted in p until progress_hide() is called. name is the
- * name of the program. Block SIGUSR1 in the calling thread and in threads that
- * it creates.
+ * Show the progress counted in p until progress_hide() is called. Block SIGUSR1
+ * in the calling thread and in threads that it creates.
  */
 void
-progress_show(struct progress *p, const char *name)
+progress_show(struct progress *p)
 {
 	sigset_t usr1;
 
@@ -226,7 +224,6 @@ progress_show(struct progress *p, const char *name)
 	sigaddset(&usr1, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	progress_phase(p, 0);
-	shown.name = name;
 	shown.p = p;
 	if (worker_start(&shown.thread, progress_work, NULL) != 0)
 		shown.p = NULL;

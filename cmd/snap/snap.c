@@ -388,6 +388,6 @@ main(int argc, char *argv[])
 				   the limit on open files */
 	/* the progress would take SIGUSR1 from a series that waits for it */
 	if (!when_given() || j->every == 0)
-		progress_show(&progress, getprogname());
+		progress_show(&progress);
 	return run(j, out);
 }

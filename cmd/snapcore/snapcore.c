@@ -209,7 +209,7 @@ main(int argc, char *argv[])
 	need.out = joining.path == NULL ? "core" : joining.path;
 	need.many = true;
 	program_confine(&need, joining.verbose);
-	progress_show(&progress, getprogname());
+	progress_show(&progress);
 	rc = cores_of_snaps(joining.path);
 	progress_hide();
 	if (rc == -1)

@@ -283,7 +283,7 @@ main(int argc, char *argv[])
 	if (job.receive)
 		return receive(job.dir, make, job.stdnull);
 	confine_images(argv[0], job.check ? NULL : job.dir, co.parent);
-	progress_show(&progress, getprogname());
+	progress_show(&progress);
 	rc = job.check ? check(argv[0], job.dir != NULL ? job.dir : "DIR",
 	    &co) : load(argv[0], job.dir, &co);
 	progress_hide();

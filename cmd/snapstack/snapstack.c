@@ -207,7 +207,7 @@ main(int argc, char *argv[])
 	failure_begin();
 	memory_limit();
 	confine_all(&sources.file);
-	progress_show(&progress, getprogname());
+	progress_show(&progress);
 	if (print_live(&live) == -1)
 		rc = -1;
 	for (i = 0; i < sources.file.n; i++)
