@@ -181,8 +181,8 @@ move_go(struct live *l, struct far *f)
 		    "on the far side, and were killed there");
 		say_pids("end them here: kill -KILL", &pids);
 		if (ran.len > 0)
-			say_pids("or, if they may repeat what they did there, "
-			    "resume them here: kill -CONT", &ran);
+			say_pids("or resume them here, although they repeat "
+			    "what they did there: kill -CONT", &ran);
 	} else {
 		say(NULL, "the processes stay stopped here: they may run on "
 		    "the far side, or have run there; find out whether they "

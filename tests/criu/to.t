@@ -234,7 +234,7 @@ settled() {
 		until_true quiet
 		how=stopped
 		# some lines may be there twice
-		if grep -q 'they may repeat' "$tmp/err"; then
+		if grep -q 'although they repeat' "$tmp/err"; then
 			[ -z "$(there)" ] || echo 'runs there'
 			begin
 			return
@@ -439,7 +439,7 @@ lazy-pages failed; the processes have run for a moment and are killed" \
 	    "$tmp/err")" "T snap: the processes stay stopped here: they may \
 have run on the far side, and were killed there
 snap: end them here: kill -KILL $first
-snap: or, if they may repeat what they did there, resume them here: kill -CONT \
+snap: or resume them here, although they repeat what they did there: kill -CONT \
 $first" 'criu lazy-pages fails: stopped here'
 
 	# the process there ends at once, or before criu lazy-pages does

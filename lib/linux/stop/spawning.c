@@ -7,9 +7,10 @@
 
 /*
  * Return true if process c, all of whose threads have stopped, may be a child
- * for which a thread of process p waits in vfork(2). Its stack then starts at
- * the same address, but so does that of a child of fork(2). kcmp(2) could tell
- * them apart, but waits while a thread of p is inside execve(2).
+ * for which a thread of process p waits in vfork(2). The stack of such a child
+ * starts at the same address as that of p. This is also true of a child of
+ * fork(2). kcmp(2) would distinguish the two, but it waits while a thread of p
+ * is inside execve(2).
  */
 static bool
 may_spawn(const struct lproc *p, const struct lproc *c)
@@ -28,8 +29,9 @@ may_spawn(const struct lproc *p, const struct lproc *c)
 
 /*
  * Release the children in set l for which process p may wait in vfork(2), and
- * forget what is known about them: when p has stopped, they must be looked at,
- * seized and stopped like new processes. Return true if there are any.
+ * discard what was read about them. When p has stopped, the caller must look at
+ * these children again, seize and stop them, like new processes. Return true if
+ * there are any.
  */
 bool
 spawning_release(struct live *l, const struct lproc *p)

@@ -18,10 +18,10 @@ enum { CS32 = 0x23 };		/* code segment of 32-bit programs */
  * Return true if the interrupted call in registers r must not be made again.
  * After close(2), the descriptor may belong to another file. Some drivers do
  * part of an ioctl(2) request and then fail with EINTR. Any other call that
- * fails with EINTR did nothing: those in signal(7), "Interruption of system
- * calls and library functions by stop signals", and calls on files that a
- * server such as FUSE fails so. The kernel restarts the others by itself, and
- * connect(2) continues the connection attempt. Numbers are those of
+ * fails with EINTR has done nothing. It is one of those in signal(7),
+ * "Interruption of system calls and library functions by stop signals", or it
+ * uses a file whose server, such as that of FUSE, answered EINTR. If connect(2)
+ * is restarted, it continues the connection attempt. Numbers are those of
  * arch/x86/entry/syscalls.
  */
 static bool
