@@ -91,14 +91,14 @@ pipe_core(const uint8_t *data, size_t len)
 }
 
 /*
- * Count a register whose value has eight bytes of 1, as those of thread 7, in
- * count[0], and other registers in count[1].
+ * Count a register whose bytes are 1, as those of thread 7, in count[0], and other
+ * registers in count[1].
  */
 static void
 register_count(void *count, uint64_t value, bool stack)
 {
 	(void)stack;
-	((size_t *)count)[value != 0x0101010101010101]++;
+	((size_t *)count)[value != (unsigned long)0x0101010101010101]++;
 }
 
 static void
@@ -129,8 +129,8 @@ test_whole(void **state)
 	assert_int_equal(d.blocked, 0x0202020202020202);
 	assert_false(coredump_note(c, &d, &n));
 	coredump_regs(c, register_count, count);
-	assert_int_equal(count[0], REGS / 8);
-	assert_int_equal(count[1], REGS / 8);
+	assert_int_equal(count[0], REGS / sizeof(long));
+	assert_int_equal(count[1], REGS / sizeof(long));
 	coredump_free(c);
 	buf_free(&b);
 }
