@@ -58,8 +58,7 @@ round_seize(struct round *r, struct lproc *p)
 		return rc;
 	if (now_ms() >= r->until) {
 		threads_giveup(p);
-		return errstr_set("process %d does not stop: it is inside "
-		    "execve(2)", p->pid);
+		return exec_refused(p->pid);
 	}
 	r->waits = true;
 	/* execve(2) may wait for a thread of p to end, which must be reaped */
@@ -81,7 +80,11 @@ round_proc(struct round *r, struct lproc *p)
 		return;
 	if (TAILQ_EMPTY(&p->threads)) {
 		if (proc_stat(p->pid, 0, &now) == -1) {
-			lproc_leave(r->live, p);
+			if (errno == ETIMEDOUT) {
+				(void)exec_refused(p->pid);
+				lproc_refuse(r->live, p);
+			} else
+				lproc_leave(r->live, p);
 			return;
 		}
 		p->kernel = now.kernel;
@@ -110,13 +113,13 @@ static int
 round_child(void *arg, long pid)
 {
 	struct round *r = arg;
-	struct task now = { 0 };
+	long parent;
 	int rc;
 
 	if (lproc_find(r->live, (pid_t)pid) != NULL ||
 	    proxy_isours((pid_t)pid) ||
-	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
-	    lproc_find(r->live, now.ppid) == NULL)
+	    (parent = proc_status((pid_t)pid, 0, "PPid")) <= 0 ||
+	    lproc_find(r->live, (pid_t)parent) == NULL)
 		return 0;
 	rc = live_add(r->live, (pid_t)pid, true);
 	r->grew |= lproc_find(r->live, (pid_t)pid) != NULL;

@@ -57,10 +57,31 @@ live_seekreasons(struct live *l, bool *released)
 }
 
 /*
+ * Handle thread t of process p, which was interrupted and did not stop: capture
+ * it without its registers. If it is inside execve(2), leave p out, since what
+ * is read about p, also by system calls such as kcmp(2), would wait for it.
+ */
+static void
+live_busy(struct live *l, struct lproc *p, struct lthread *t)
+{
+	t->hold = HOLD_BUSY;
+	if (p->skip)
+		return;
+	if (thread_executes(p, t)) {
+		(void)exec_refused(p->pid);
+		lproc_refuse(l, p);
+		return;
+	}
+	live_warn(l, "thread %d of process %d does not stop (it was in state "
+	    "%c): captured without its registers", t->tid, p->pid,
+	    proc_state(p->pid, t->tid));
+}
+
+/*
  * Wait, up to a time limit, until all interrupted threads have stopped. A
- * thread that does not stop is captured without its registers. Such a thread
- * may be in uninterruptible sleep, because of a dead disk or vfork(2). Return
- * true if children in vfork(2) were released; they must be seized again.
+ * thread that does not stop may be in uninterruptible sleep, because of a dead
+ * disk or vfork(2). Return true if children in vfork(2) were released; they
+ * must be seized again.
  */
 static bool
 live_await(struct live *l)
@@ -84,15 +105,8 @@ live_await(struct live *l)
 			if (t->hold == HOLD_INTERRUPTED &&
 			    proc_died(p->pid, t->tid))
 				t->hold = HOLD_GONE;
-			else if (t->hold == HOLD_INTERRUPTED) {
-				t->hold = HOLD_BUSY;
-				if (p->skip)
-					continue;
-				live_warn(l, "thread %d of process %d does "
-				    "not stop (it was in state %c): captured "
-				    "without its registers", t->tid, p->pid,
-				    proc_state(p->pid, t->tid));
-			}
+			else if (t->hold == HOLD_INTERRUPTED)
+				live_busy(l, p, t);
 	return released;
 }
 

@@ -26,7 +26,7 @@ lproc_iszombie(struct lproc *p)
 		t->state = proc_state(p->pid, p->pid);
 		if (t->state == 'Z') {
 			regs_forget(t);
-			thread_look(p, t);
+			(void)thread_look(p, t);
 			return true;
 		}
 		if (t->state == '\0')

@@ -9,20 +9,37 @@ enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
 				   are named */
 
 /*
+ * Warn the user of set l about k, an object about which the proxy was asked and
+ * did not answer in time. If k is a process that was left out, the user was
+ * warned when that was decided.
+ */
+static void
+live_warnkey(struct live *l, const struct proxy_key *k)
+{
+	const struct lproc *p;
+
+	if (k->kind != KEY_EXEC)
+		live_warn(l, "%s: no answer in %u seconds: not captured (use "
+		    "-t to wait longer)", k->what, l->opts.timeout);
+	else if ((p = lproc_find(l, (pid_t)k->id)) != NULL && !p->skip)
+		live_warn(l, "process %d was inside execve(2): not captured "
+		    "completely", p->pid);
+}
+
+/*
  * Warn the user of set l about requests to the proxy that were not answered in
  * time. Do not repeat those that an earlier warning has named.
  */
 void
 live_warnmissed(struct live *l)
 {
+	struct proxy_key k;
 	char what[256];
 	size_t n;
 
-	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
+	for (n = l->nmissed; proxy_missed(n, &k, what, sizeof what); n++)
 		if (n < MAX_MISSED)
-			live_warn(l, "%s: no answer in %u seconds: not "
-			    "captured (use -t to wait longer)", what,
-			    l->opts.timeout);
+			live_warnkey(l, &k);
 	if (n > MAX_MISSED && n > l->nmissed)
 		live_warn(l, "no answer to %zu more requests: not captured",
 		    n - MAX_MISSED);

@@ -76,6 +76,7 @@ void		 stat_print(struct buf *b, const struct procstat *st);
  */
 size_t		 status_list(const void *text, size_t len, const char *key,
 		    unsigned int base, uint64_t *v, size_t max);
+char		 status_state(const void *text, size_t len);
 uint64_t	 status_first(const void *text, size_t len, const char *key,
 		    unsigned int base);
 size_t		 status_inner(const void *text, size_t len, const char *key,

@@ -57,6 +57,21 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 }
 
 /*
+ * Return the state in text, len bytes of a status file, as a letter of
+ * proc_pid_stat(5), or '\0' if it is missing.
+ */
+char
+status_state(const void *text, size_t len)
+{
+	struct scan value;
+
+	if (!status_find(text, len, "State", &value))
+		return '\0';
+	scan_blanks(&value);
+	return value.s < value.end ? *value.s : '\0';
+}
+
+/*
  * Set *v to the last number after key in text, len bytes of a status file. For
  * NSpid, NSpgid and NSsid, this is the number in the process's own PID
  * namespace (pid_namespaces(7)). Return how many numbers there are, one for

@@ -63,7 +63,7 @@ if is_root && [ -w /dev/fuse ]; then
 	anon=$pid
 	answered=$tmp/mnt0
 	mkdir "$answered"
-	target "$targets/served" "$answered" ELF touch
+	target "$targets/served" "$answered" ELF touch open
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "served: taken if the server answers"
 	check "$tmp/snap" "$pid" "served: memory matches" -a
@@ -119,8 +119,29 @@ if is_root && [ -w /dev/fuse ]; then
 	check "$tmp/snap" "$anon" "execve: the other is captured"
 	unnoticed "$pid" "execve: not noticed by the one inside"
 	unnoticed "$anon" "execve: not noticed by the other"
+	# execve(2) waits for the server to close a file: not even the stat of
+	# the process can be read (no pgrep here), and nobody waits for it
+	target "$targets/threads"
+	beside=$pid
+	for o in '' seized; do
+		mkdir "$tmp/mntc$o"
+		# shellcheck disable=SC2086 # a word or none
+		target "$targets/served" "$tmp/mntc$o" closing $o
+		read -r server <"/proc/$pid/task/$pid/children"
+		snap -n -r -t 1 -o "$tmp/snap" "$pid" "$beside"
+		is "$rc $err" "1 snap: process N does not stop: it is inside \
+execve(N): left out" "closing a file${o:+, $o}: left out"
+		check "$tmp/snap" "$beside" \
+		    "closing a file${o:+, $o}: the other is captured"
+		snap -n -r -o "$tmp/snap" "$beside"
+		is "$rc $err" '0 ' \
+		    "closing a file${o:+, $o}: the other does not wait for it"
+		kill -KILL "$server"
+		unnoticed "$pid" "closing a file${o:+, $o}: not noticed"
+	done
+	unnoticed "$beside" "closing a file: not noticed by the other"
 else
-	skip "files of the target's server" "needs root and /dev/fuse" 84
+	skip "files of the target's server" "needs root and /dev/fuse" 93
 fi
 
 # Hundreds of seccomp(2) filters, which the kernel would count for each of them.
@@ -156,4 +177,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: only regular files are opened"
-finish 91
+finish 100

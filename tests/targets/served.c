@@ -3,16 +3,18 @@
  * serves, mounted on DIR in a mount namespace of its own.  The file has the
  * pattern of seed 1; with ELF it begins with the magic number of ELF.
  *
- *	served DIR [ELF] [touch] [args] [passed] [dir] [hang] [exec]
- *	    [queue | pipe | epoll | tcp | interrupt]
+ *	served DIR [ELF] [touch] [args] [passed] [open] [dir] [hang] [exec]
+ *	    [closing [seized]] [queue | pipe | epoll | tcp | interrupt]
  *
  * touch: all pages but the last are present, and the second is modified; args:
  * the process's arguments are in the last page (prctl(2), PR_SET_MM_MAP), which
- * is not present; passed: a descriptor of the file is queued in a socket; dir:
- * a deleted directory is open; hang: once the target is ready, requests are no
+ * is not present; passed: a descriptor of the file is queued in a socket; open:
+ * the file stays open; dir: a deleted directory is open; hang: once the target is ready, requests are no
  * longer answered, except FORGET, which has no answer; exec: only reads are not
  * answered, and the process stays in execve(2) of the file until the server is
- * killed.  The last five imply hang.  With the first four of these, a thread
+ * killed.  closing: execve(2) of a local program closes the file, and the server
+ * does not answer that: it prints "ready"; seized: this happens when the process
+ * is traced.  The last five imply hang.  With the first four of these, a thread
  * holds a lock of the kernel while it waits for the last page but one: of a
  * UNIX socket or a pipe that it reads, of an epoll set, or of a TCP connection
  * to which it sends.  interrupt: a thread reads the file; the server answers
@@ -43,7 +45,7 @@
 enum { PAGES = 32, NODE = 2, DIRECTORY = 3 };
 
 static char content[PAGES * MAX_PAGE];
-static bool exec, interrupt;
+static bool closing, exec, interrupt, seized;
 
 /*
  * Answer a request, or fail it.
@@ -131,7 +133,8 @@ serve(int dev, const char *buf)
 /*
  * Serve until stop has a byte or end of file; then answer no more, or with exec
  * all but reads, and write a byte to asked for each read.  With interrupt,
- * serve again after a request was interrupted.
+ * serve again after a request was interrupted.  With closing, print "ready" when
+ * the file is closed.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop, int asked)
@@ -167,7 +170,10 @@ server_main(int dev, int stop, int asked)
 		} else if (p[1].fd != -1 || again ||
 		    (exec && h->opcode != FUSE_READ))
 			serve(dev, buf);
-		else if (h->opcode == FUSE_READ && write(asked, "", 1) == -1)
+		else if (closing && h->opcode == FUSE_FLUSH) {
+			if (!seized)
+				ready();
+		} else if (h->opcode == FUSE_READ && write(asked, "", 1) == -1)
 			exit(0);
 	}
 }
@@ -351,6 +357,28 @@ locking_main(void *arg)
 	return NULL;
 }
 
+/*
+ * Close the file by running this program again, with the argument -.
+ */
+static void
+close_by_exec(void)
+{
+	char status[4096];
+	ssize_t n;
+	int fd;
+
+	if (seized)
+		ready();
+	do {
+		fd = open("/proc/self/status", O_RDONLY);
+		n = read(fd, status, sizeof status - 1);
+		status[n > 0 ? n : 0] = '\0';
+		close(fd);
+	} while (seized && strstr(status, "TracerPid:\t0\n") != NULL);
+	(void)execl("/proc/self/exe", "served", "-", (char *)NULL);
+	err(1, "execl");
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -358,11 +386,18 @@ main(int argc, char *argv[])
 	struct locking k = { 0 };
 	pthread_t thread;
 	bool elf = false, touch = false, args = false, hang = false;
-	bool passed = false, dir = false;
+	bool passed = false, dir = false, keep = false;
 	char path[PATH_MAX], *p, c;
 	int asked, fd, i, stop;
 
+	if (argc == 2 && strcmp(argv[1], "-") == 0) {
+		ready_await();
+		return 0;
+	}
 	for (i = 2; i < argc; i++) {
+		closing |= strcmp(argv[i], "closing") == 0;
+		seized |= strcmp(argv[i], "seized") == 0;
+		keep |= strcmp(argv[i], "open") == 0;
 		elf |= strcmp(argv[i], "ELF") == 0;
 		touch |= strcmp(argv[i], "touch") == 0;
 		args |= strcmp(argv[i], "args") == 0;
@@ -379,20 +414,21 @@ main(int argc, char *argv[])
 	}
 	if (argc < 2)
 		errx(2, "usage: served dir [ELF] [touch] [args] [passed] "
-		    "[dir] [hang] [exec] [queue | pipe | epoll | "
-		    "tcp | interrupt]");
+		    "[open] [dir] [hang] [exec] [closing [seized]] "
+		    "[queue | pipe | epoll | tcp | interrupt]");
 	pattern_fill(content, LEN, 1);
 	if (elf)
 		memcpy(content, "\177ELF", 4);
 	stop = server_begin(argv[1], &asked);
 	snprintf(path, sizeof path, "%s/file", argv[1]);
-	if ((fd = open(path, O_RDONLY)) == -1)
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		err(1, "%s", path);
 	p = mmap(NULL, LEN, PROT_READ | PROT_WRITE | (elf ? PROT_EXEC : 0),
 	    MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED || madvise(p, LEN, MADV_RANDOM) == -1)
 		err(1, "mmap");
-	close(fd);
+	if (!keep && !closing)
+		close(fd);
 	for (i = 0; i < PAGES - 1 && touch; i++)
 		(void)*(volatile char *)(p + i * PAGE);
 	if (touch)
@@ -410,12 +446,14 @@ main(int argc, char *argv[])
 		err(1, "%s", path);
 	if (k.how != NULL && !interrupt)
 		locking_begin(&k);
-	if ((hang || k.how != NULL) && write(stop, "", 1) != 1)
+	if ((hang || closing || k.how != NULL) && write(stop, "", 1) != 1)
 		err(1, "pipe");
 	k.page = interrupt ? own : p + LEN - 2 * PAGE;
 	if (k.how != NULL && (pthread_create(&thread, NULL, locking_main,
 	    &k) != 0 || read(asked, &c, 1) != 1))
 		errx(1, "a thread");
+	if (closing)
+		close_by_exec();
 	if (exec) {
 		ready();
 		(void)execl(path, path, (char *)NULL);

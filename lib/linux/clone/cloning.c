@@ -4,6 +4,8 @@
  * take many processes through the steps at once.
  */
 #include "cloning.h"
+#include "bisect.h"
+#include "linux/file/file.h"
 #include "linux/inject/inject.h"
 
 #include <sys/syscall.h>
@@ -85,7 +87,8 @@ step_clone(const struct live *l, struct cloning *c)
  * clone shares the table of its process. While it does, files that the process
  * closes are closed, but those that are open when the process exits or runs
  * another program would be kept open by the clone. Before Linux 5.9 there is no
- * such call, and the clone keeps sharing the table.
+ * such call, and the clone keeps sharing the table. It also does so if closing
+ * a file may wait for a file server.
  */
 static const uint64_t shed[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
 
@@ -107,11 +110,25 @@ step_entrust(const struct live *l, struct cloning *c)
 	return 0;
 }
 
+/*
+ * Return true if process p has a file open whose file server may have to be
+ * asked before it is closed (FUSE_FLUSH of fuse(4)). The server may be in the
+ * set, and stopped. close_range(2) first copies the start of the table (dup_fd
+ * of fs/file.c), and then closes the copies.
+ */
+static bool
+closing_waits(const struct lproc *p)
+{
+	return SEEK(p->task.open, p->task.nopen, S_ISREG(x->mode) &&
+	    !localfs_hasdevice(p->pid, x->dev)) != NULL;
+}
+
 static int
 step_shed(const struct live *l, struct cloning *c)
 {
 	(void)l;
-	return inject_callstart(c->proc->calls, SYS_close_range, shed);
+	return inject_callstart(c->proc->calls, closing_waits(c->proc) ?
+	    SYS_getppid : SYS_close_range, shed);
 }
 
 /*

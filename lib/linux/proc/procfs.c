@@ -221,17 +221,24 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 
 /*
  * Return the state of process pid (if tid is 0) or of its thread tid, as a
- * letter of proc_pid_stat(5). Return '\0' with errno set on failure; errno is
- * ESRCH if the process or thread is gone.
+ * letter of proc_pid_stat(5). It is read from status, because reads of stat
+ * wait for threads inside execve(2). Return '\0' with errno set on failure;
+ * errno is ESRCH if the process or thread is gone.
  */
 char
 proc_state(pid_t pid, pid_t tid)
 {
-	struct procstat st;
+	struct bytes b;
+	char state;
 
-	if (proc_readstat(pid, tid, &st) != -1)
-		errno = ESRCH;
-	return st.state;
+	if (proc_read(pid, tid, "status", &b) == -1) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return '\0';
+	}
+	state = status_state(b.data, b.len);
+	free(b.data);
+	errno = ESRCH;
+	return state;
 }
 
 /*

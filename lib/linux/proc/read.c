@@ -41,18 +41,32 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
- * Return true if reading the file called name in /proc/PID may block forever.
- * The kernel may read memory at an address that the process chooses, or wait
- * while a thread changes the mappings (proc_pid_cmdline(5)).
+ * If reading the file called name in /proc/PID may block forever, set *kind to
+ * the reason, and return true. KEY_PROC: the kernel reads memory at an address
+ * that the process chooses, or waits while a thread changes the mappings
+ * (proc_pid_cmdline(5)). KEY_EXEC: it waits for a thread inside execve(2),
+ * which may wait for a file server to close a file (exec_update_lock of
+ * fs/exec.c; in Linux 6.18 also for stat and wchan). Other files that
+ * take this lock are read only after the stop, which leaves out processes
+ * inside execve(2).
  */
 static bool
-proc_waits(const char *name)
+proc_waits(const char *name, enum proxy_kind *kind)
 {
-	static const char *const waits[] = {
-		"cmdline", "environ", "maps", "smaps"
+	static const struct waits {
+		const char	*name;
+		enum proxy_kind	 kind;
+	} waits[] = {
+		{ "cmdline", KEY_PROC }, { "environ", KEY_PROC },
+		{ "maps", KEY_PROC }, { "smaps", KEY_PROC },
+		{ "stack", KEY_EXEC }, { "stat", KEY_EXEC },
+		{ "syscall", KEY_EXEC }, { "wchan", KEY_EXEC }
 	};
+	const struct waits *w = SEEK_IN(waits, strcmp(name, x->name) == 0);
 
-	return SEEK_IN(waits, strcmp(name, *x) == 0) != NULL;
+	if (w != NULL)
+		*kind = w->kind;
+	return w != NULL;
 }
 
 /*
@@ -101,13 +115,14 @@ static int
 read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
     struct bytes *out)
 {
+	enum proxy_kind kind;
 	char path[PATH_MAX];
 	int fd, rc;
 
 	*out = (struct bytes){ 0 };
 	proc_path(path, sizeof path, pid, tid, name);
-	if (pid != getpid() && proc_waits(name) && proxy_ison())
-		return bulk_give(k, proxy_proc(pid, path, k), out);
+	if (pid != getpid() && proc_waits(name, &kind) && proxy_ison())
+		return bulk_give(k, proxy_proc(kind, pid, path, k), out);
 	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
 		return -1;
 	rc = read_bulk(fd, k);

@@ -63,12 +63,13 @@ proc_serve(struct serving *s)
 
 /*
  * Make the proxy read the /proc file at path, which is about process pid, and
- * append the contents to *out. Return 0, or -1 with errno set.
+ * append the contents to *out. kind is KEY_PROC or KEY_EXEC. Return 0, or -1
+ * with errno set.
  */
 int
-proxy_proc(pid_t pid, const char *path, struct bulk *out)
+proxy_proc(enum proxy_kind kind, pid_t pid, const char *path, struct bulk *out)
 {
-	const struct proxy_key k = { KEY_PROC, (uint64_t)pid, path, 0 };
+	const struct proxy_key k = { kind, (uint64_t)pid, path, 0 };
 
 	return proxy_fetch(&k, proc_serve, path, strlen(path) + 1, -1, out);
 }

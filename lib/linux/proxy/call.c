@@ -69,18 +69,21 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy the description of an object whose answer did not come in time to buf,
- * which has room for size bytes. n is the index of the object, counted from 0.
- * Return false if there are not that many.
+ * Set *k to the key of an object whose answer did not come in time. Its
+ * description is copied to buf, which has room for size bytes. n is the index
+ * of the object, counted from 0. Return false if there are not that many.
  */
 bool
-proxy_missed(size_t n, char *buf, size_t size)
+proxy_missed(size_t n, struct proxy_key *k, char *buf, size_t size)
 {
 	bool is;
 
 	pthread_mutex_lock(&proxies.lock);
-	if ((is = n < missed.n))
+	if ((is = n < missed.n)) {
 		strlcpy(buf, missed.v[n].what, size);
+		*k = (struct proxy_key){ missed.v[n].kind, missed.v[n].id,
+		    buf, 0 };
+	}
 	pthread_mutex_unlock(&proxies.lock);
 	return is;
 }
@@ -103,7 +106,8 @@ proxy_end(void)
  * Return how long to wait for an answer about the object of k, in ns. Return 0
  * if the time is up, or if an earlier question about the object was not
  * answered. Files of /proc are read once per process; they get a short time
- * even when the time is up.
+ * even when the time is up. They get only that if the process may be inside
+ * execve(2): it may wait there for a process that we have stopped.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
@@ -122,10 +126,11 @@ time_allowed(const struct proxy_key *k)
 					   because there may be many open
 					   files */
 		return proxies.left / 2;
-	if (k->kind != KEY_PROC)
+	if (k->kind != KEY_PROC && k->kind != KEY_EXEC)
 		return proxies.left;
 	least = (n < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
-	return proxies.left > least ? proxies.left : least;
+	return k->kind == KEY_PROC && proxies.left > least ? proxies.left :
+	    least;
 }
 
 /*

@@ -149,6 +149,7 @@ lane_main(const struct lane *p, int sock, pid_t parent, bool first)
 	}
 	if (getppid() != parent)
 		_exit(0);
+	proxies.on = false;	/* it asks no other proxy */
 	proxy_main(0);
 }
 

@@ -92,6 +92,7 @@ typedef int	(*proxy_fn)(struct serving *s);
 enum proxy_kind {		/* kind of object that may block the proxy */
 	KEY_DEVICE,
 	KEY_PROC,
+	KEY_EXEC,		/* a process that may be inside execve(2) */
 	KEY_WALK,
 	KEY_MEMORY,
 	KEY_OPEN,		/* an open file */
@@ -161,7 +162,8 @@ pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
 
 /* call.c: ask a proxy */
-bool		 proxy_missed(size_t n, char *buf, size_t size);
+bool		 proxy_missed(size_t n, struct proxy_key *k, char *buf,
+		    size_t size);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *bytes);
 void		 proxy_fetchall(struct proxy_asked *v, size_t n);
@@ -178,7 +180,8 @@ struct proxy_file {		/* a file opened by the proxy */
 	struct stat	 st;
 };
 
-int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
+int		 proxy_proc(enum proxy_kind kind, pid_t pid, const char *path,
+		    struct bulk *out);
 int		 proxy_fdinfo(pid_t pid, int fd, const char *desc,
 		    struct bulk *out);
 int		 proxy_walk(int dir, const char *path, uint64_t resolve);

@@ -28,10 +28,14 @@ void		 regs_record(struct lthread *t,
 int		 regs_signal(const struct lthread *t);
 void		 regs_forget(struct lthread *t);
 
-/* seize.c: interrupt a thread, see whether it has stopped, release it */
+/* look.c: look at a thread before it is stopped */
 struct seencall	 call_look(pid_t pid, pid_t tid);
+int		 exec_refused(pid_t pid);
+bool		 thread_executes(const struct lproc *p, const struct lthread *t);
+int		 thread_look(struct lproc *p, struct lthread *t);
+
+/* seize.c: interrupt a thread, see whether it has stopped, release it */
 int		 thread_judge(const struct lproc *p, struct lthread *t);
-void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
 void		 thread_stop(struct lproc *p, struct lthread *t);

@@ -18,10 +18,12 @@ void		 regs_settle(struct lthread *t, bool restart);
 void		 late_add(pid_t tid);
 void		 late_forget(pid_t tid);
 
+/* look.c */
+void		 thread_relook(struct lproc *p, struct lthread *t);
+
 /* seize.c */
 uintptr_t	 stop_signal(int status);
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
-void		 thread_relook(struct lproc *p, struct lthread *t);
 bool		 thread_haschild(pid_t pid, pid_t tid);
 
 #endif

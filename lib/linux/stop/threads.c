@@ -74,16 +74,14 @@ list_thread(void *arg, long tid)
 		return 0;
 	if ((t = threads_add(g->proc, (pid_t)tid)) == NULL)
 		return -1;
-	if (g->look)
-		thread_look(g->proc, t);
-	return 0;
+	return g->look ? thread_look(g->proc, t) : 0;
 }
 
 /*
  * Add to the list of process p those of its threads that are not in it yet. If
  * look is true, read from each new thread the files that must be read before
  * the stop. Return 0; 1 if the process is gone; or -1 with errstr set if its
- * threads cannot be listed.
+ * threads cannot be listed or looked at.
  */
 int
 threads_list(struct lproc *p, bool look)

@@ -44,11 +44,13 @@ observe(struct live *l, struct lproc *p, struct filelist *rec)
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
 {
+	const struct file *stat = filelist_find(&t->seen, "stat");
 	struct task now;
 
 	if (t->hold != HOLD_STOPPED)
 		return 0;
-	if (proc_stat(p->pid, t->tid, &now) == -1)
+	if ((stat == NULL || task_stat(&now, stat->data, stat->len) == -1) &&
+	    proc_stat(p->pid, t->tid, &now) == -1)
 		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
 		    p->pid, t->tid);
 	return !now.worker;
