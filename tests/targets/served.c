@@ -7,19 +7,20 @@
  *	    [closing [seized]] [queue | pipe | epoll | tcp | interrupt]
  *
  * touch: all pages but the last are present, and the second is modified; args:
- * the process's arguments are in the last page (prctl(2), PR_SET_MM_MAP), which
- * is not present; passed: a descriptor of the file is queued in a socket; open:
- * the file stays open; dir: a deleted directory is open; hang: once the target is ready, requests are no
- * longer answered, except FORGET, which has no answer; exec: only reads are not
- * answered, and the process stays in execve(2) of the file until the server is
- * killed.  closing: execve(2) of a local program closes the file, and the server
- * does not answer that: it prints "ready"; seized: this happens when the process
- * is traced.  The last five imply hang.  With the first four of these, a thread
- * holds a lock of the kernel while it waits for the last page but one: of a
- * UNIX socket or a pipe that it reads, of an epoll set, or of a TCP connection
- * to which it sends.  interrupt: a thread reads the file; the server answers
- * only when that call is interrupted, and then with EINTR.  Later requests are
- * answered.
+ * the process's arguments are in the last page (prctl(2), PR_SET_MM_MAP),
+ * which is not present; passed: a descriptor of the file is queued in a
+ * socket; open: the file stays open; dir: a deleted directory is open; hang:
+ * once the target is ready, requests are no longer answered, except FORGET,
+ * which has no answer; exec: only reads are not answered, and the process
+ * stays in execve(2) of the file until the server is killed; closing:
+ * execve(2) of a local program closes the file, and the server prints "ready"
+ * instead of an answer; seized: the process is ready before that, and calls
+ * execve(2) when it is traced.  The last five imply hang.  With the first four
+ * of these, a thread holds a lock of the kernel while it waits for the last
+ * page but one: of a UNIX socket or a pipe that it reads, of an epoll set, or
+ * of a TCP connection to which it sends. interrupt: a thread reads the file;
+ * the server answers only when that call is interrupted, and then with
+ * EINTR.  Later requests are answered.
  */
 #include "target.h"
 
@@ -133,8 +134,8 @@ serve(int dev, const char *buf)
 /*
  * Serve until stop has a byte or end of file; then answer no more, or with exec
  * all but reads, and write a byte to asked for each read.  With interrupt,
- * serve again after a request was interrupted.  With closing, print "ready" when
- * the file is closed.
+ * serve again after a request was interrupted.  With closing, print "ready"
+ * when the file is closed.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop, int asked)

@@ -91,8 +91,8 @@ pipe_core(const uint8_t *data, size_t len)
 }
 
 /*
- * Count a register whose bytes are 1, as those of thread 7, in count[0], and other
- * registers in count[1].
+ * Count a register whose bytes are 1, as those of thread 7, in count[0], and
+ * other registers in count[1].
  */
 static void
 register_count(void *count, uint64_t value, bool stack)

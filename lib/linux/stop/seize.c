@@ -33,7 +33,7 @@ thread_haschild(pid_t pid, pid_t tid)
 /*
  * Set the state and the rank of thread t of process p, before t is seized. Keep
  * the state if an earlier attempt to seize t has stopped it (attach.c). Fail if
- * the status of t cannot be read, or if p is dumping core: interrupting it would
+ * the status of t cannot be read, or if p is dumping core: an interrupt would
  * cut the core short (dump_interrupted of fs/coredump.c). Return 0, or -1 with
  * errstr set.
  */

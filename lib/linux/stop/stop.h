@@ -31,7 +31,8 @@ void		 regs_forget(struct lthread *t);
 /* look.c: look at a thread before it is stopped */
 struct seencall	 call_look(pid_t pid, pid_t tid);
 int		 exec_refused(pid_t pid);
-bool		 thread_executes(const struct lproc *p, const struct lthread *t);
+bool		 thread_executes(const struct lproc *p,
+		    const struct lthread *t);
 int		 thread_look(struct lproc *p, struct lthread *t);
 
 /* seize.c: interrupt a thread, see whether it has stopped, release it */
