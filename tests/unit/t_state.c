@@ -181,6 +181,10 @@ test_status(void **state)
 	assert_true(status_first(TEXT(status_text), "SigBlk", 16) ==
 	    0xfffffffe7ffbfeff);
 	assert_int_equal(status_first(TEXT(status_text), "State", 10), 0);
+	assert_int_equal(status_state(TEXT(status_text)), 'S');
+	assert_int_equal(status_state(TEXT("Name:\tState:\tR\n")), 0);
+	assert_int_equal(status_state(TEXT("State:\t")), 0);
+	assert_int_equal(status_state(TEXT("State:\tt")), 't');
 	assert_int_equal(status_inner(TEXT(status_text), "NSpid", v), 3);
 	assert_int_equal(v[0], 8);
 	assert_int_equal(status_inner(TEXT(status_text), "NSsid", v), 0);
@@ -643,6 +647,7 @@ parse_all(const char *text, size_t len)
 	(void)status_list(text, len, "Uid", 10, v, 2);
 	(void)status_inner(text, len, "NSpid", v);
 	(void)status_first(text, len, "SigBlk", 16);
+	(void)status_state(text, len);
 	(void)status_begins(text, len, "State", "S (sleeping)");
 	fdinfo_parse(&f, text, len);
 	for (t = scan_begin(text, len); limits_next(&t, &l);)

@@ -10,7 +10,6 @@
 
 #include <sys/syscall.h>
 
-
 enum { NAP_US = 1000 };		/* microseconds between two looks at a thread */
 
 /*
@@ -182,18 +181,20 @@ thread_look(struct lproc *p, struct lthread *t)
 	const struct looking k = { p->pid, t->tid, p->core != NULL };
 	struct proxy_key key = { KEY_EXEC, (uint64_t)p->pid, NULL, 0 };
 	char what[64];
+	bool late = false;
 
 	snprintf(what, sizeof what, "process %d", p->pid);
 	key.what = what;
 	filelist_free(&t->seen);
-	errno = 0;
 	if (!proxy_ison())
 		look_read(&k, &t->seen);
 	else if (proxy_files(&key, look_serve, &k, sizeof k, -1,
-	    &t->seen) == -1)
+	    &t->seen) == -1) {
+		late = errno == ETIMEDOUT;
 		filelist_lose(&t->seen, what);
+	}
 	t->seencall = call_seen(&t->seen);
-	return errno != ETIMEDOUT ? 0 : exec_refused(p->pid);
+	return late ? exec_refused(p->pid) : 0;
 }
 
 /*
