@@ -53,8 +53,8 @@ lists all obstacles)" "$what"
 refused "-k: refused" io_uring "$BUILD/snap" -k -o "$tmp/none" "$pid"
 refused "--to: refused" io_uring "$BUILD/snap" --to 'cat >/dev/null' "$pid"
 if strace -qq -e trace=none true 2>/dev/null; then
-	strace -f -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -k \
-	    -o "$tmp/none" "$pid" 2>/dev/null
+	strace -f -qq -o "$tmp/calls" -e signal=none -e trace=ptrace \
+	    "$BUILD/snap" -k -o "$tmp/none" "$pid" 2>/dev/null
 	is "$(cat "$tmp/calls")" '' "-k: refused before it is stopped"
 else
 	skip "-k: refused before it is stopped" "no strace, or it may not trace"

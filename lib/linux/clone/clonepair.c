@@ -160,7 +160,8 @@ struct finding_clones {
  * a clone that snap could not record before it died. Clones of kind (b) are
  * exiting, and started after their process was listed. The process cannot have
  * made such a child itself, since all of its threads were stopped until snap
- * died.
+ * died. Do not read the stat of other processes: if one is inside execve(2),
+ * the read may wait for a file server.
  */
 static int
 find_pid(void *arg, long pid)
@@ -170,10 +171,13 @@ find_pid(void *arg, long pid)
 	struct procstat c;
 	struct clonepair *w;
 	const size_t n = g->n;
+	const long parent = proc_status((pid_t)pid, 0, "PPid");
 	size_t i;
 	bool ends, ours;
 	int rc;
 
+	if (parent != -1 && SEEK(g->v, n, x->target == parent) == NULL)
+		return 0;
 	if ((rc = child_look((pid_t)pid, &c)) == -1)
 		f->failed = true;
 	ends = rc == 1 && (c.state == 'Z' || c.v[STAT_FLAGS] & PF_EXITING);
