@@ -136,12 +136,15 @@ execve(N): left out" "closing a file${o:+, $o}: left out"
 		snap -n -r -o "$tmp/snap" "$beside"
 		is "$rc $err" '0 ' \
 		    "closing a file${o:+, $o}: the other does not wait for it"
+		snap -o "$tmp/snap" no-such-program
+		is "$rc $err" '1 snap: no process is called "no-such-program"' \
+		    "closing a file${o:+, $o}: a search for a name ends"
 		kill -KILL "$server"
 		unnoticed "$pid" "closing a file${o:+, $o}: not noticed"
 	done
 	unnoticed "$beside" "closing a file: not noticed by the other"
 else
-	skip "files of the target's server" "needs root and /dev/fuse" 93
+	skip "files of the target's server" "needs root and /dev/fuse" 95
 fi
 
 # Hundreds of seccomp(2) filters, which the kernel would count for each of them.
@@ -177,4 +180,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: only regular files are opened"
-finish 100
+finish 102

@@ -116,6 +116,27 @@ chosen_none(const struct chosen *c, const char *verb, const char *object)
 	    "", verb, object, others);
 }
 
+enum { COMMLEN = 15 };		/* maximum length of the kernel's name of a
+				   process, in bytes */
+
+/*
+ * Return true if the comm file of process pid contains name, cut to COMMLEN
+ * bytes, and a newline. Reading stat could wait for execve(2).
+ */
+static bool
+has_comm(pid_t pid, const char *name)
+{
+	const size_t len = strnlen(name, COMMLEN);
+	struct bytes b;
+	bool is;
+
+	if (proc_read(pid, 0, "comm", &b) == -1)
+		return false;
+	is = b.len == len + 1 && memcmp(b.data, name, len) == 0;
+	free(b.data);
+	return is;
+}
+
 /*
  * Return true if process pid is called name. The kernel keeps only 15 bytes of
  * a name, so a longer name is compared with the command line.
@@ -123,17 +144,14 @@ chosen_none(const struct chosen *c, const char *verb, const char *object)
 static bool
 is_called(pid_t pid, const char *name)
 {
-	enum { COMMLEN = 15 };
-	struct task t;
 	struct bytes b;
 	char *path, *last;
 	bool is;
 
-	if (proc_stat(pid, 0, &t) == -1 ||
-	    strncmp(t.comm, name, COMMLEN) != 0)
+	if (!has_comm(pid, name))
 		return false;
 	if (strlen(name) <= COMMLEN)
-		return strcmp(t.comm, name) == 0;
+		return true;
 	if (proc_read(pid, 0, "cmdline", &b) == -1)
 		return false;
 	is = false;
