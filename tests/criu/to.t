@@ -226,7 +226,8 @@ settled() {
 	if [ -n "$now" ] && [[ $(ps -o stat= -p "$now") == T* ]]; then
 		# a snap that was killed prints nothing
 		[ "$ended" -gt 128 ] ||
-		    grep -q "resume them here: kill -CONT $first" "$tmp/err" || echo 'no message'
+		    grep -qE "resume them here[^:]*: kill -CONT $first" \
+		        "$tmp/err" || echo 'no message'
 		[ "$ended" -ne 0 ] || echo 'exit 0'
 		# killing criu may leave processes there that do not run: they
 		# wait in a futex
