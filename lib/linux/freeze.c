@@ -79,12 +79,9 @@ round_proc(struct round *r, struct lproc *p)
 	if (!lproc_istaken(p))
 		return;
 	if (TAILQ_EMPTY(&p->threads)) {
-		if (proc_stat(p->pid, 0, &now) == -1) {
-			if (errno == ETIMEDOUT) {
-				(void)exec_refused(p->pid);
-				lproc_refuse(r->live, p);
-			} else
-				lproc_leave(r->live, p);
+		/* after a timeout, looking at its threads fails as well */
+		if (proc_stat(p->pid, 0, &now) == -1 && errno != ETIMEDOUT) {
+			lproc_leave(r->live, p);
 			return;
 		}
 		p->kernel = now.kernel;

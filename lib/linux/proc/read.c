@@ -46,9 +46,9 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
  * that the process chooses, or waits while a thread changes the mappings
  * (proc_pid_cmdline(5)). KEY_EXEC: it waits for a thread inside execve(2),
  * which may wait for a file server to close a file (exec_update_lock of
- * fs/exec.c; in Linux 6.18 also for stat and wchan). Other files that
- * take this lock are read only after the stop, which leaves out processes
- * inside execve(2).
+ * fs/exec.c; in Linux 6.18 also for stat and wchan). Other files that take this
+ * lock are read only after the stop, which leaves out processes inside
+ * execve(2).
  */
 static bool
 proc_waits(const char *name, enum proxy_kind *kind)

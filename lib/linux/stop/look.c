@@ -168,30 +168,28 @@ look_serve(struct serving *s)
 }
 
 /*
- * Read those files of thread t of process p that must be read before t is
- * stopped. Later they would show a thread that sleeps in ptrace_stop(). Discard
- * what was read earlier. If p is dumping core, omit the kernel stack: only root
- * can read it, and it would only show the writing of the core. The proxy reads
- * the files: while a thread of p is inside execve(2), reads wait for it. Return
- * 0, or -1 with errstr set if they wait too long.
+ * Read files of thread t of process p into t->seen, which is emptied first. The
+ * thread must not be stopped yet: the files would show that it sleeps in
+ * ptrace_stop(). The kernel stack is left out if p is dumping core. Only root
+ * could read it, and it would show only that the core is being written. The
+ * proxy reads the files, because reads wait while a thread of p is inside
+ * execve(2). Return 0, or -1 with errstr set if they wait too long.
  */
 int
 thread_look(struct lproc *p, struct lthread *t)
 {
 	const struct looking k = { p->pid, t->tid, p->core != NULL };
-	struct proxy_key key = { KEY_EXEC, (uint64_t)p->pid, NULL, 0 };
-	char what[64];
+	const struct proxy_key key = { KEY_EXEC, (uint64_t)p->pid, "status",
+	    0 };
 	bool late = false;
 
-	snprintf(what, sizeof what, "process %d", p->pid);
-	key.what = what;
 	filelist_free(&t->seen);
 	if (!proxy_ison())
 		look_read(&k, &t->seen);
 	else if (proxy_files(&key, look_serve, &k, sizeof k, -1,
 	    &t->seen) == -1) {
 		late = errno == ETIMEDOUT;
-		filelist_lose(&t->seen, what);
+		filelist_lose(&t->seen, key.what);
 	}
 	t->seencall = call_seen(&t->seen);
 	return late ? exec_refused(p->pid) : 0;

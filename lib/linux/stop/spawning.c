@@ -7,10 +7,10 @@
 
 /*
  * Return true if process c, all of whose threads have stopped, may be a child
- * for which a thread of process p waits in vfork(2). The stack of such a child
- * starts at the same address as that of p. This is also true of a child of
- * fork(2). kcmp(2) would distinguish the two, but it waits while a thread of p
- * is inside execve(2).
+ * for which a thread of process p waits in vfork(2). The stack of a child of
+ * vfork(2) starts at the same address as the stack of p. So does the stack of a
+ * child of fork(2). kcmp(2) would distinguish the two, but it waits while a
+ * thread of p is inside execve(2).
  */
 static bool
 may_spawn(const struct lproc *p, const struct lproc *c)
@@ -29,9 +29,9 @@ may_spawn(const struct lproc *p, const struct lproc *c)
 
 /*
  * Release the children in set l for which process p may wait in vfork(2), and
- * discard what was read about them. When p has stopped, the caller must look at
- * these children again, seize and stop them, like new processes. Return true if
- * there are any.
+ * free the facts that were read about them. When p has stopped, the caller must
+ * handle these children like new processes: look at them, seize and stop them.
+ * Return true if there are any.
  */
 bool
 spawning_release(struct live *l, const struct lproc *p)

@@ -18,11 +18,11 @@ enum { CS32 = 0x23 };		/* code segment of 32-bit programs */
  * Return true if the interrupted call in registers r must not be made again.
  * After close(2), the descriptor may belong to another file. Some drivers do
  * part of an ioctl(2) request and then fail with EINTR. Any other call that
- * fails with EINTR has done nothing. It is one of those in signal(7),
- * "Interruption of system calls and library functions by stop signals", or it
- * uses a file whose server, such as that of FUSE, answered EINTR. If connect(2)
- * is restarted, it continues the connection attempt. Numbers are those of
- * arch/x86/entry/syscalls.
+ * fails with EINTR has done nothing. Such calls are listed in signal(7),
+ * "Interruption of system calls and library functions by stop signals". A call
+ * that uses a file also fails with EINTR if the server of the file, for example
+ * a FUSE server, answers EINTR. If connect(2) is restarted, it continues the
+ * connection attempt. Numbers are those of arch/x86/entry/syscalls.
  */
 static bool
 is_once(const struct user_regs_struct *r)
