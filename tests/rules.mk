@@ -20,10 +20,10 @@ FUZZTIME = 120
 MUTATIONS = 20
 SEED = 1
 BENCH = $(patsubst %.c,$O/%,$(wildcard tests/bench/*.c))
-# tests of "make check", and the others; their "# beside:" lines list the tests
-# that may run at the same time (tests/run)
+# tests of "make check", and the others; "make lint" runs musl.t.  The line
+# "# beside:" of a test lists the tests that may run at the same time (tests/run)
 FAST = $(UNIT) $(wildcard tests/*.t tests/snap6/*.t tests/procmap/*.t)
-SLOW = $(filter-out $(FAST),$(wildcard tests/*/*.t))
+SLOW = $(filter-out $(FAST) tests/install/musl.t,$(wildcard tests/*/*.t))
 HOWRUN = -j
 RUN = $(HOWRUN) $(FAST) $(SLOW)
 FRESH =

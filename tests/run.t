@@ -92,10 +92,30 @@ rm "$tmp/log"
 is "$(runs one.t lasts.t; head -n 1 "$tmp/log")" \
     "2 passed, 0 failed, 0 skipped
 lasts" "long tests run first"
+# turns NAME WORD: it lasts, and the test beside has to run before it ends
+turns() {
+	file "$1" <<-END
+	# beside: $2
+	echo $1 >>$tmp/log
+	for i in {1..200}; do [ -e $tmp/ran ] && break; sleep 0.1; done
+	sleep 0.2
+	echo $1 >>$tmp/log
+	[ -e $tmp/ran ] && echo "ok 1 - $1"
+	echo 1..1
+	END
+}
+turns first crash
+turns second crash
+printf '%s\n' ": >$tmp/ran" 'echo "ok 1 - beside"' 'echo 1..1' | file beside
+rm "$tmp/log"
+is "$(runs first.t second.t beside.t; uniq -c "$tmp/log" | sort -k 2)" \
+    "3 passed, 0 failed, 0 skipped
+      2 first
+      2 second" "tests that set core_pattern take turns, beside others"
 how=-js
 is "$(runs plain.t one.t)" "1 passed, 0 failed, 0 skipped" \
     "-s skips tests with the word unsanitized"
 says wrong everything
 is "$(runs wrong.t; echo "$rc $(grep -c "wrong.t everything" "$tmp/out")")" \
     "1 1" "an unknown word is an error"
-finish 11
+finish 12

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A core of a process in a container has the IDs that the process sees, like the
 # kernel's core: debuggers find them in its memory.  File names have our IDs.
+# beside: crash
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A core made from a snapshot equals the cores that the kernel and gcore write.
+# beside: crash
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

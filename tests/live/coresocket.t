@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # snapcrash serves a socket to which the kernel sends cores (Linux 6.16).
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,7 +2,7 @@
 # snap --core, which the kernel runs (core(5)), captures a process that dumps
 # core. gdb prints the same for the snapshot as for the kernel's core of the
 # same crash.  Other processes are captured live in the same snapshot.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Several crashes at once: at-once of them are captured, waiting more wait, and
 # others are counted.  Together they keep the limits of the directory.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

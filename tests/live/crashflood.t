@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A hundred crashes at one moment.  If all may wait, each is captured; if not,
 # some are captured and the others counted.  Nothing else is left.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

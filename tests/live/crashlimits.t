@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # To make room, snapcrash removes crashes of the user who has the most.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # snapcrash selects crashes by number, name, program and time.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The DaemonSet of snapcrash, without Kubernetes: its image, its scripts, and a
 # process that crashes in the cgroup of a pod.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # If there is no room for all of a crash, snapcrash omits the least useful
 # memory and the other processes, and reports how much is missing.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

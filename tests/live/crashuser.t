@@ -2,7 +2,7 @@
 # A crash that its user may read has nothing that the process could not read: no
 # contents of files open for writing only, nothing from namespaces that others
 # use as well, and no kernel stack.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

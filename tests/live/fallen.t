@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Crashes of unusual processes, such as any user can make, and what users who
 # are not root see of them.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,7 +2,7 @@
 # Crashes in a cgroup whose memory is at its limit or runs out (cgroups(7),
 # memory.max), and many crashes at once.  The handler is not in that cgroup, and
 # ends even if the crashing process is killed.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,7 +2,7 @@
 # A machine runs out of memory while snap captures a crash, and while it
 # captures a live process.  The kernel kills other processes, but not that one,
 # and the snapshots that are left are whole.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests that set core_pattern restore it however they end, and are skipped if
 # the kernel would not find their handler.
-# beside: nothing
+# beside: crash
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # for other shells
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # snapcrash is installed and removed, captures crashes, keeps as many as
 # allowed, and shows them.
-# beside: nothing unsanitized
+# beside: crash unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh
