@@ -906,6 +906,7 @@ bool		 live_grew(const struct live *l);
 bool		 live_isclone(const struct live *l, pid_t pid);
 bool		 live_hasclones(const struct live *l);
 bool		 live_framesfixed(void);
+bool		 live_cankeep(const struct live *l);
 void		 live_keep(struct live *l);
 bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);

@@ -111,7 +111,7 @@ moment_end(struct taking *k)
 
 	if (live_incomplete(k->live))
 		k->incomplete = true;
-	if (live_hasclones(k->live) && live_framesfixed() && !when_given()) {
+	if (live_cankeep(k->live) && !when_given()) {
 		live_keep(k->live);
 		live_free(k->before);
 		k->before = k->live;

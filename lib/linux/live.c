@@ -85,6 +85,7 @@ live_keep(struct live *l)
 		live_reportheld(l);
 	l->opts.verbose = false;
 	l->opts.before = NULL;
+	l->kept = true;
 }
 
 /*

@@ -142,8 +142,8 @@ served "${client[one]}" 'nothing can lock'
 # without nft, iptables locks
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
-	skip 'by iptables' 'no iptables' 10
-	finish 39
+	skip 'by iptables' 'no iptables' 11
+	finish 40
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -160,6 +160,27 @@ is "$(rules)" 2 'locked by iptables'
 restored one
 is "$(rules)" 0 'iptables: unlocked'
 served "${client[one]}" 'by iptables'
+# two processes share both ends of a connection
+cat >"$tmp/shares.py" <<'END'
+import os
+import signal
+import socket
+
+s = socket.create_server(('127.0.0.1', 0))
+far = socket.create_connection(s.getsockname())
+near = s.accept()[0]
+s.close()
+if os.fork() > 0:
+    print('ready', flush=True)
+signal.pause()
+END
+target nsenter --net=/run/netns/one python3 "$tmp/shares.py"
+timeout 60 "$BUILD/snap" -kr "$pid" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(rules)" '0 4' 'iptables: two rules for each shared socket' ||
+    diag <"$tmp/err"
+in_one=(nsenter --net=/run/netns/one)
+"${in_one[@]}" iptables-save | grep -v 'mark.*DROP' |
+    "${in_one[@]}" iptables-restore
 # iptables-restore -w waits for a lock that a stopped process holds
 held() {
 	! flock -n /run/xtables.lock true
@@ -189,4 +210,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 39
+finish 40

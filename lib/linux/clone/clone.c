@@ -84,15 +84,53 @@ ended_reap(pid_t pid, atomic_bool *ended)
 	(void)waitid(P_PID, (id_t)pid, &si, ENDED);
 }
 
+/*
+ * Return true if process pid has ended, with all its threads. Unlike
+ * proc_ended(), do not wait for a thread inside execve(2).
+ */
+static bool
+is_over(pid_t pid)
+{
+	const char state = proc_state(pid, 0);
+
+	return state == '\0' ? errno == ESRCH :
+	    state == 'Z' && proc_status(pid, 0, "Threads") <= 1;
+}
+
+/*
+ * Kill the clones of set l that are read for no process that still runs. The
+ * cgroup of an ended process, its memory and its PID namespace would wait for
+ * the clone.
+ */
+static void
+orphans_kill(struct live *l)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		p->orphan = p->clone > 0 && p->head == NULL && !p->ended &&
+		    is_over(p->pid);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->head != NULL && p->head->orphan && !is_over(p->pid))
+			p->head->orphan = false;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->orphan)
+			clone_kill(p->clone);
+}
+
 static void *
 clones_reap(void *arg)
 {
-	enum { NAP_US = 20000 };
+	enum { NAP_US = 20000, SECOND = 50 };
 	struct live *l = arg;
 	struct lproc *p;
 	struct lthread *t;
+	unsigned int i;
 
-	for (; l->watched; nap_us(NAP_US))
+	for (i = 0; l->watched; i++, nap_us(NAP_US)) {
+		/* the next moment may be hours away */
+		if (l->kept && i % SECOND == 0)
+			orphans_kill(l);
 		TAILQ_FOREACH(p, &l->procs, entry) {
 			if (p->clone > 0 && p->head == NULL && !p->ended)
 				ended_reap(p->clone, &p->ended);
@@ -103,12 +141,14 @@ clones_reap(void *arg)
 				if (t->hold == HOLD_BUSY && !t->ended)
 					ended_reap(t->tid, &t->ended);
 		}
+	}
 	return NULL;
 }
 
 /*
  * Start a thread that reaps each clone of set l when it ends, and each ended
- * thread of processes that were left out. It runs until clones_end() is called.
+ * thread of processes that were left out. After live_keep() it also kills
+ * clones whose processes have ended. It runs until clones_end() is called.
  * If the thread cannot be started, clones_end() reaps the clones.
  */
 void
@@ -180,6 +220,18 @@ bool
 live_hasclones(const struct live *l)
 {
 	return LSEEK(&l->procs, x->clone > 0) != NULL;
+}
+
+/*
+ * Return true if set l can be kept with live_keep(): it has clones, pages that
+ * they share with their processes do not change, and no clone keeps files open
+ * that its process had.
+ */
+bool
+live_cankeep(const struct live *l)
+{
+	return live_hasclones(l) && live_framesfixed() &&
+	    LSEEK(&l->procs, x->shares) == NULL;
 }
 
 /*

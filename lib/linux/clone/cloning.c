@@ -127,7 +127,8 @@ static int
 step_shed(const struct live *l, struct cloning *c)
 {
 	(void)l;
-	return inject_callstart(c->proc->calls, closing_waits(c->proc) ?
+	c->proc->shares = closing_waits(c->proc);
+	return inject_callstart(c->proc->calls, c->proc->shares ?
 	    SYS_getppid : SYS_close_range, shed);
 }
 

@@ -58,7 +58,7 @@ pairs_try(struct guard *g)
 static void
 pairs_reap(struct guard *g)
 {
-	enum { MOST_US = 500000 };
+	enum { MOST_US = 4000000 }; /* a cgroup may be frozen for long */
 	size_t i, left, unknown;
 	long nap;
 

@@ -54,12 +54,14 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 	if (lproc_stands(p) == -1)
 		return 0;
 	/* the clone's ID in the PID namespace of its parent */
-	if (proc_inner(w->clone, 0, &arg[0]) == 0 || arg[0] == 0 ||
-	    (in = inject_begin(p, false, NULL)) == NULL)
+	if (proc_inner(w->clone, 0, &arg[0]) == 0 || arg[0] == 0)
 		return -1;
+	errno = 0;
+	if ((in = inject_begin(p, false, NULL)) == NULL)
+		return errno == EAGAIN ? 0 : -1;
 	rc = inject_call(in, &got, SYS_wait4, arg);
 	if (inject_end(in, rc) == -1)
-		return errno == EPROTO ? NEVER : -1;
+		return errno == EAGAIN ? 0 : errno == EPROTO ? NEVER : -1;
 	return got == (int64_t)arg[0] || got == -ECHILD;
 }
 

@@ -326,7 +326,8 @@ inject_ending(struct inject *inj)
  * Restore the process of inj, and free inj. rc is 0, or -1 if the caller
  * failed. Return 0 if rc is 0 and restoring succeeded, else -1 with the first
  * error in errstr. errno is then ESRCH if the process has died, EPROTO if it
- * did something other than our calls and should be left alone, else 0.
+ * did something other than our calls and should be left alone, EAGAIN if it did
+ * not run, as in a frozen cgroup, else 0.
  */
 int
 inject_end(struct inject *inj, int rc)
@@ -344,7 +345,8 @@ inject_end(struct inject *inj, int rc)
 		errstr_set("%s", why);
 	inject_resignal(inj);
 	pthread_sigmask(SIG_SETMASK, &inj->oldmask, NULL);
-	e = inj->gone ? ESRCH : inj->unexpected ? EPROTO : 0;
+	e = inj->gone ? ESRCH : inj->unexpected ? EPROTO :
+	    inj->frozen ? EAGAIN : 0;
 	inject_free(inj);
 	errno = e;
 	return rc;

@@ -22,8 +22,7 @@
 			    SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | \
 			    SIG_BIT(SIGTRAP) | SIG_BIT(SIGSYS))
 
-/* error messages */
-#define INJECT_FROZEN	"it is not running (is its cgroup frozen?)"
+/* error message */
 #define INJECT_DISPATCHED	"it hands its system calls to itself " \
     "(PR_SET_SYSCALL_USER_DISPATCH)"
 
@@ -62,6 +61,7 @@ struct inject {
 					   return frame */
 	bool		 unexpected;	/* the thread did something other
 					   than our calls */
+	bool		 frozen;	/* the thread did not run in time */
 	bool		 stopped;	/* the process was in a group-stop at
 					   the thread's last stop */
 	struct waiting	*stops; /* owned; SIGSTOPs consumed by threads */

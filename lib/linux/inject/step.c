@@ -30,6 +30,16 @@
 #include <signal.h>
 
 /*
+ * Set errstr to say that the thread of inj does not run, and return -1.
+ */
+static int
+inject_frozen(struct inject *inj)
+{
+	inj->frozen = true;
+	return errstr_set("it is not running (is its cgroup frozen?)");
+}
+
+/*
  * Load registers into the thread of inj that bring it to the entry of a system
  * call. arg has the arguments of the call that it will make there. Return 0, or
  * -1 with errstr set.
@@ -236,7 +246,7 @@ inject_step(struct inject *inj, int event, uint64_t ms)
 		if (event != 0 && status >> 16 == event)
 			return 1;
 		if (status >> 16 == PTRACE_EVENT_STOP && now_ms() >= until)
-			return errstr_set(INJECT_FROZEN);
+			return inject_frozen(inj);
 		sig = inj->entered ? inject_pass(inj, status) :
 		    inject_defer(inj, status);
 		if (sig != -1)
@@ -345,7 +355,7 @@ inject_change(struct inject *inj, long nr, const uint64_t arg[6])
 
 	if (inj->filtered && proc_state(inj->pid, inj->tid) == 'D') {
 		inj->lost = true;
-		return errstr_set(INJECT_FROZEN);
+		return inject_frozen(inj);
 	}
 	/* after munmap(2) the thread must not unmap our memory again */
 	call_load(&r, &inj->gadget, nr == SYS_munmap ? inj->stack.last :

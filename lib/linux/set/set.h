@@ -181,6 +181,8 @@ struct lproc {
 	pid_t		 origin; /* ID of one of the process's own threads, by
 				    which its memory can be read */
 	bool		 whole;	/* the clone has all mappings of the process */
+	bool		 shares; /* the clone shares the descriptor table of
+				    the process */
 	struct common	 common; /* memory that the process shares with
 				    others */
 	struct lproc	*head;	/* borrowed; process whose clone is read for
@@ -197,6 +199,8 @@ struct lproc {
 				   limit that the clone is under, or NULL */
 	atomic_bool	 ended;	/* the clone has ended, and we have waited for
 				   it */
+	bool		 orphan; /* the processes of the clone have ended; only
+				    for orphans_kill() */
 	atomic_bool	 lost;	/* the clone was killed before it was read
 				   completely */
 	struct pagerun	*huge;	/* owned; runs of huge pages that the process
@@ -303,6 +307,7 @@ struct live {
 	pthread_t	 watcher; /* thread that waits for clones; see
 				     clone/clone.c */
 	atomic_bool	 watched; /* the thread "watcher" is running */
+	atomic_bool	 kept;	/* live_keep() was called */
 	bool		 incomplete;
 	bool		 parted; /* like "incomplete", but not set for
 				    zombies */

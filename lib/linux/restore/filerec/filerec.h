@@ -32,6 +32,7 @@ struct resource {
 				    identical to another */
 	bool		 recorded; /* the resource is already in the record of a
 				      process */
+	bool		 held;	/* a socket that tcphold_begin() has seen */
 };
 
 RB_HEAD(resources, resource);

@@ -38,7 +38,7 @@ static int
 held_gather(struct files *f)
 {
 	const struct fdset *set;
-	const struct resource *last;
+	const struct fdref *r;
 	struct netspace *s;
 	size_t i, k;
 	int pidfd, rc;
@@ -54,12 +54,13 @@ held_gather(struct files *f)
 		if ((s = net_get(f, set->pid)) == NULL)
 			rc = errstr_set("cannot identify the network "
 			    "namespace of the connections");
-		for (last = NULL, k = 0; k < set->n && rc == 0; k++) {
-			if (!S_ISSOCK(set->v[k].mode) ||
-			    set->v[k].file == last)
+		for (k = 0; k < set->n && rc == 0; k++) {
+			r = &set->v[k];
+			/* criu deletes the rules of a connection once */
+			if (!S_ISSOCK(r->mode) || r->file->held)
 				continue;
-			last = set->v[k].file;
-			rc = held_add(s, pidfd, &set->v[k]);
+			r->file->held = true;
+			rc = held_add(s, pidfd, r);
 		}
 		close(pidfd);
 	}
