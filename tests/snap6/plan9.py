@@ -9,8 +9,9 @@ with 0. A process has one text and one mem, the last ones. Bell Labs' and
 
 import re
 
-from reader import KB, Reader, quoted
+from reader import KB, PLAIN, Reader, quoted
 
+BLANKS = re.compile(b' *')
 ULONG_MAX = (1 << 32) - 1
 ULLONG_MAX = (1 << 64) - 1
 
@@ -31,6 +32,8 @@ def strtou(text, most, mask):
     elif text[:1] == b'0':
         base = 8
     limit = most // base if most > 0 else -(-most // base)
+    if base == 10 and text.isdigit() and int(text) <= limit & mask:
+        return int(text)
     n, overflow = 0, False
     for c in re.match(rb'[\da-zA-Z]*', text).group():
         digit = int(chr(c), 36)
@@ -100,6 +103,10 @@ class Plan9(Reader):
 
     def digits(self):
         """Read a number with all blanks around it."""
+        plain = PLAIN.match(self.input, self.pos, self.pos + 22)
+        if plain:
+            self.pos = BLANKS.match(self.input, plain.end()).end()
+            return plain[1]
         digits = b''
         for _ in range(22):
             at = self.skip(1, 'a number')

@@ -15,6 +15,8 @@ ZEROS = bytes(KB)
 FILES = b'segment fd fpregs kregs noteid ns proc regs status'.split()
 NAME = re.compile(rb'[!-~]+')
 RUN = re.compile(b'z*')
+RAW = ord('r')
+PLAIN = re.compile(rb' *(\d{1,19}) ')     # an ordinary number
 PARTS = re.compile(b'z{1,1024}|[^z]')   # of the flags of a segment
 
 
@@ -48,8 +50,8 @@ class Segment:
 
     def covers(self, address):
         """Return whether a page described so far contains address."""
-        end = min(self.length, len(self.where) * KB)
-        return self.base <= address < self.base + end
+        at = address - self.base
+        return 0 <= at < self.length and at < len(self.where) * KB
 
 
 class Process:
@@ -108,6 +110,10 @@ class Reader:
         """Read a number: 12 bytes, or more if it has more digits."""
         start = self.pos
         end = start + 12
+        plain = PLAIN.match(self.input, start, start + self.WIDTH)
+        if plain and plain.start(1) < end <= plain.end():
+            self.pos = plain.end()
+            return int(plain[1])
         while self.input[end - 1:end].isdigit():
             end += 1
             if end - start > self.WIDTH:
@@ -211,6 +217,11 @@ class Reader:
                 seg.flag += flag * n
                 seg.where.extend(array.array('Q', [where]) * n)
                 seg.size.extend(array.array('H', [size]) * n)
+            elif flag == b'r':
+                n = self.raws(pages - len(seg.where) - 1)
+                seg.flag += flag * n
+                seg.where.extend(where + (1 + KB) * i for i in range(1, n + 1))
+                seg.size.extend(array.array('H', [size]) * n)
 
     def extent(self):
         """Return the base, the length and the pages of a segment."""
@@ -230,6 +241,15 @@ class Reader:
         end = self.pos + max(most, 0)
         n = RUN.match(self.input, self.pos, end).end() - self.pos
         self.pos += n
+        return n
+
+    def raws(self, most):
+        """The same for raw pages."""
+        n = 0
+        while n < most and self.size - self.pos > KB and \
+                self.input[self.pos] == RAW:
+            self.pos += 1 + KB
+            n += 1
         return n
 
     def page(self, room):
@@ -277,6 +297,8 @@ class Reader:
     def front(self, image):
         """Return the segments from front to back: later sections first, and
         in a section earlier segments first."""
+        if not image or image[0].section == image[-1].section:
+            return image
         return sorted(image, key=lambda seg: -seg.section)
 
     # What was read.

@@ -7,11 +7,11 @@ Plan 9 accept the stream, and it is not longer than necessary.
 import re
 
 import trailer
-from reader import FILES, KB, ZEROS, Fault, Process, Reader, quoted
+from reader import FILES, KB, RAW, ZEROS, Fault, Process, Reader, quoted
 
 HARMFUL = re.compile('[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e'
                      '\u2066-\u2069]')
-RAW, SAME = ord('r'), b'mt'
+SAME = b'mt'
 TOP = 1 << 64
 
 

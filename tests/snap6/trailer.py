@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from reader import FILES, Reader
+from reader import FILES, KB, Reader
 from xxh3 import xxh3
 
 MB = 1 << 20
@@ -86,6 +86,15 @@ class Index(Reader):
         n = super().zeros(most)
         if n:
             self.run(ZERO, n, 0, n)
+        return n
+
+    def raws(self, most):
+        first = self.pos + 1
+        n = super().raws(most)
+        if n:
+            for where in range(first, self.pos, 1 + KB):
+                self.raw[where] = len(self.raw)
+            self.run(RAW, n, 0, (1 + KB) * n)
         return n
 
     def page(self, room):
