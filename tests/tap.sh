@@ -370,7 +370,7 @@ one_instant() {
 	mapfile -t spinners < <(echo "$pid"; pgrep -P "$pid")
 	kill -STOP "${spinners[@]}"
 	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
-	[[ $was = T* ]] || kill -CONT "${spinners[@]}"
+	[[ $was = *T* ]] || kill -CONT "${spinners[@]}"
 	diag <"$tmp/try"
 }
 
