@@ -114,8 +114,9 @@ def added(was, now):
 
 
 def records(name):
-    """Return the names of a snapshot's records and of the files in them."""
-    r = subprocess.run([snapls, '-v', name], capture_output=True, text=True)
+    """Check a snapshot. Return the error that is found, or an empty string,
+    and the names of its records and of the files in them."""
+    r = subprocess.run([snapls, '-cv', name], capture_output=True, text=True)
     names = set()
     with open(name, 'rb') as file:
         data = file.read()
@@ -128,7 +129,7 @@ def records(name):
             continue
         at, end = int(m.group(1)), int(m.group(1)) + int(m.group(2))
         names |= {(m.group(3), n) for n in inside(data[at:end])}
-    return names
+    return (r.stderr.strip() or 'silently') if r.returncode else '', names
 
 
 def inside(data):
@@ -151,7 +152,7 @@ class Run:
             if 'R (running)' not in str(self.was):
                 break
             time.sleep(0.05)
-        self.ref = records(self.out)
+        self.ref = records(self.out)[1]
 
     def run(self, role, nr, n, error):
         if os.path.exists(self.out):
@@ -198,11 +199,10 @@ class Run:
             for f in files:
                 os.unlink('%s/%s' % (self.dir, f))
         if os.path.exists(self.out):
-            r = subprocess.run([snapls, '-c', self.out],
-                capture_output=True, text=True)
-            if r.returncode:
-                bad.append('BROKEN ' + r.stderr.strip())
-            lost = self.ref - records(self.out)
+            broken, names = records(self.out)
+            if broken:
+                bad.append('BROKEN ' + broken)
+            lost = self.ref - names
             if self.rc == 0 and lost and not self.said:
                 bad.append('LOST %s' % sorted(lost))
         elif self.rc == 0:
