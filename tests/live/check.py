@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'snap6'))
 sys.dont_write_bytecode = True
 
 import rules        # noqa: E402
-from reader import Fault    # noqa: E402
+from reader import Fault, Reader    # noqa: E402
 
 MASK = (1 << 64) - 1
 GAMMA = 0x9e3779b97f4a7c15
@@ -53,9 +53,9 @@ def pattern(seed, length):
     return bytes(made[:length // 8 * 8])
 
 
-def load(name):
+def load(name, reader=Reader):
     with open(name, 'rb') as file:
-        return rules.Checker(file.read()).read()
+        return reader(file.read()).read()
 
 
 def small(snap, pid, name):
@@ -163,7 +163,7 @@ def main():
     args = [arg for arg in sys.argv[1:] if arg[0] != '-']
     flags.extend(arg for arg in sys.argv[1:] if arg[0] == '-')
     try:
-        snap = load(args[0])
+        snap = load(args[0], rules.Checker)
     except Fault as error:
         sys.exit('%s: %s' % (args[0], error))
     for at, text in sorted(snap.breaches):

@@ -19,7 +19,7 @@ catch() {
 	local i want=$1
 
 	shift
-	for ((i = 0; i < 40; i++)); do
+	for ((i = 0; i < $(often 20); i++)); do
 		snap "$@" -o "$tmp/snap" "$pid"
 		cat "$tmp/err" >>"$tmp/told"
 		if [ -e "$tmp/pub/escaped" ]; then

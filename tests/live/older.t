@@ -15,7 +15,8 @@ older=$targets/older
 }
 head -c 65536 /dev/urandom >"$tmp/pub/file"
 chmod 666 "$tmp/pub/file"
-target "$targets/pages" "$tmp/pub/file" 100
+# it reserves less address space on such a kernel
+target "$older" "$targets/pages" "$tmp/pub/file" 100
 kill -STOP "$pid"
 until_true grep -q '^State:.T' "/proc/$pid/status"
 "$BUILD/pagestat" "${each[@]}" "$pid" >"$tmp/new"
@@ -47,7 +48,7 @@ if is_root; then
 	as_nobody
 	cp "$pagestat" "$tmp/bin"
 	chmod 755 "$tmp/bin/pagestat"
-	target "$targets/pages" "$tmp/pub/file" 100
+	target "$targets/older" "$targets/pages" "$tmp/pub/file" 100
 	kill -STOP "$pid"
 	until_true grep -q '^State:.T' "/proc/$pid/status"
 	"$BUILD/pagestat" "${each[@]}" "$pid" 2>/dev/null >"$tmp/new"

@@ -133,7 +133,7 @@ def check_order(records):
 
 
 def main():
-    snap = check.load(sys.argv[1])
+    snap = check.load(sys.argv[1], check.rules.Checker)
     for at, text in sorted(snap.breaches):
         fault('byte %d: %s' % (at, text))
     records = {pid: Record(snap, pid) for pid in snap.procs

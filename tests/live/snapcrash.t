@@ -111,7 +111,23 @@ if [ -x "$BUILD/snapstack" ]; then
 	# a crafted program, of 650 MB when unpacked
 	mkdir "$tmp/crafted"
 	strip -o "$tmp/crafted/fall" "$targets/fall"
-	head -c 650000000 /dev/zero | xz -0 >"$tmp/bomb.xz"
+	# xz makes one block of 13 MB; repeat it, and write the index of all
+	head -c 13000000 /dev/zero | xz -0 >"$tmp/block.xz"
+	python3 - "$tmp/block.xz" >"$tmp/bomb.xz" <<'END'
+import re, struct, sys, zlib
+def summed(data):
+    return struct.pack('<I', zlib.crc32(data))
+with open(sys.argv[1], 'rb') as file:
+    data = file.read()
+size = 4 * struct.unpack_from('<I', data, len(data) - 8)[0] + 4
+end = len(data) - 12 - size
+sizes = re.match(rb'\x00\x01((?:[\x80-\xff]*[\x00-\x7f]){2})', data[end:])[1]
+index = b'\0' + bytes([50]) + 50 * sizes
+index += bytes(-len(index) % 4)
+footer = struct.pack('<I', len(index) // 4) + data[-4:-2]
+sys.stdout.buffer.write(data[:12] + 50 * data[12:end] + index +
+                        summed(index) + summed(footer) + footer + b'YZ')
+END
 	objcopy -R .eh_frame -R .eh_frame_hdr \
 	    --add-section .gnu_debugdata="$tmp/bomb.xz" "$tmp/crafted/fall"
 	falls "$tmp/crafted/fall" near 3
