@@ -25,13 +25,18 @@ public class Deep {
 	}
 }
 END
-if ! (cd "$tmp" && "$java"c Deep.java) >"$tmp/err" 2>&1; then
+if ! (cd "$tmp" && "$java"c -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC \
+    Deep.java) >"$tmp/err" 2>&1; then
 	skip_all "no javac"
 fi
 
+# jstack runs for a second: compile little; jmap repeats much, and is slower so
+quick='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
+
 # jstack ARG ...: print the frames of all threads without addresses, and errors
 jstack() {
-	timeout 60 "${java%java}jhsdb" jstack "$@" 2>&1 |
+	JAVA_TOOL_OPTIONS=$quick timeout 60 "${java%java}jhsdb" jstack "$@" \
+	    2>&1 |
 	    grep -oE '^"[^"]*"| - [^ ]*\(.*\) @bci.*|.*(Exception|Error).*'
 }
 
@@ -65,7 +70,7 @@ for gc in UseG1GC UseZGC; do
 	if [ -e /dev/fuse ] && [ -x "$BUILD/snapfs" ]; then
 		mkdir "$tmp/mnt.$gc"
 		"$BUILD/snapfs" "$tmp/snap" "$tmp/mnt.$gc"
-		recipe stack >"$tmp/dead"
+		JAVA_TOOL_OPTIONS=$quick recipe stack >"$tmp/dead"
 		is "$(grep -c 'Deep.deep(int) @bci' "$tmp/dead")" 10 \
 		    "$gc, snap(7): jhsdb jstack"
 		recipe jmap >"$tmp/dead"
