@@ -41,7 +41,7 @@ round() {
 	# (NT_GDB_TDESC).  On AMD's processors the AVX-512 state has another
 	# offset than gdb expects, and gdb finds the section too small
 	if grep -q 'reg-xstate.*too small' "$tmp/said"; then
-		sed -i -E '/^([xyz]mm|k)[0-9]/d;/reg-xstate/d' "$tmp/said" \
+		sed -i -E '/^ *([xyz]mm|k)[0-9]/d;/reg-xstate/d' "$tmp/said" \
 		    "$tmp/says"
 	fi
 	try "$1: gdb prints the same for both" diff "$tmp/said" "$tmp/says"

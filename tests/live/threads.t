@@ -66,7 +66,7 @@ for ((i = 0; i < 3 * $(nproc); i++)); do
 	while :; do :; done &
 	busy+=($!)
 done
-n=$(often 10)
+n=$(often 5)
 for ((i = 0; i < n; i++)); do
 	until_true asleep
 	snap -o "$tmp/snap" "$pid"
