@@ -425,7 +425,7 @@ test_flipped(void **state)
 	for (i = 0; i < sizeof name / sizeof *name; i++) {
 		fixture(name[i], &b);
 		for (at = 4; at < b.len; at++)
-			for (k = 0; k < 4; k++) {
+			for (k = 0; k < 2; k++) {
 				was = b.data[at];
 				b.data[at] = k == 0 ? 0xff :
 				    (uint8_t)rng_next(&r);
