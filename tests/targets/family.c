@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-enum { AHEAD = 10, BYTES = 4 << 20 };
+enum { AHEAD = 10, BYTES = 1 << 20 };
 
 struct shared {
 	_Atomic uint64_t sent;
