@@ -6,7 +6,7 @@ criuasm.py all DIR             write all cases, in directories of their names
 criuasm.py elf FILE DIR DIR    images with executable FILE; those in the second
                                DIR have another build ID
 criuasm.py pack DIR FILE       make an input for the fuzzer from a directory
-criuasm.py same DIR DIR        compare the memory that pagemaps and pages
+criuasm.py same DIR DIR ...    compare the memory that pagemaps and pages
                                describe, and all other files byte for byte
 
 Messages are encoded by hand: a field is (number, value); a number is encoded
@@ -883,7 +883,8 @@ if __name__ == '__main__':
         elf(*sys.argv[2:])
     elif sys.argv[1:2] == ['pack'] and len(sys.argv) == 4:
         pack(*sys.argv[2:])
-    elif sys.argv[1:2] == ['same'] and len(sys.argv) == 4:
-        same(*sys.argv[2:])
+    elif sys.argv[1:2] == ['same'] and len(sys.argv) >= 4:
+        for a, b in zip(sys.argv[2::2], sys.argv[3::2]):
+            same(a, b)
     else:
         sys.exit(__doc__)
