@@ -205,6 +205,11 @@ momentset_make(struct momentset *l, struct snap *s, const struct readopts *o)
 	}
 	for (i = 0; i < n && rc == 0; i++)
 		rc = momentset_add(l, s, v[i].header, n);
+	if (rc == 0 && n > 0 && s->broken == NULL &&
+	    s->proc[s->nproc - 1]->pid / EARLY_PID >= n &&
+	    (s->broken = str_printf("the file ends within moment %zu", n + 1))
+	    == NULL)
+		rc = -1;
 	if (rc == 0 && n > 0) {
 		momentset_note(l, o);
 		rc = snap_split(s, l->v, n);

@@ -6,8 +6,9 @@
 
 /*
  * Let the words of w that are process IDs select the same processes each time.
- * The first call records which these are. If another process has the ID of one
- * later, print a message, and let that word select none.
+ * The first call records which these are, and replaces the ID of a thread by the
+ * ID of its process. If another process has the ID of one later, print a message,
+ * and let that word select none.
  */
 void
 same_check(const struct words *w)
@@ -17,6 +18,7 @@ same_check(const struct words *w)
 	const bool first = starts == NULL;
 	char text[100];
 	uint64_t start;
+	pid_t leader;
 	size_t i;
 
 	if (first)
@@ -24,6 +26,10 @@ same_check(const struct words *w)
 	for (i = 0; i < w->n; i++) {
 		if (!program_isnumber(w->v[i]))
 			continue;
+		/* a thread may end before its process */
+		leader = proc_leader((pid_t)strtol(w->v[i], NULL, 10));
+		if (first && leader != -1)
+			w->v[i] = must(str_printf("%d", leader));
 		start = proc_began((pid_t)strtol(w->v[i], NULL, 10));
 		if (first)
 			starts[i] = start;

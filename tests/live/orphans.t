@@ -47,10 +47,28 @@ until_true none_left killed
 ok $? "killed: the clone ends"
 closed killed
 
+# a thread ID selects its process, which goes on when the thread ends
+target python3 -c '
+import sys, threading
+t = threading.Thread(target=sys.stdin.readline)
+t.start()
+print(t.native_id, flush=True)
+print("ready", flush=True)
+threading.Event().wait()'
+thread=$(head -n 1 "$lines")
+"$BUILD/snap" -v -i 1 -N 3 -o "$tmp/thread" "$thread" 2>"$tmp/thread.err" &
+series=$!
+until_true grep -q 'moment 1:' "$tmp/thread.err"
+echo >&"${ask_fd[$pid]}"
+until_true gone "$thread"
+wait "$series"
+is "$? $(grep -c '^snap: moment .:' "$tmp/thread.err")" '0 3' \
+    'a thread ends: the series of its process goes on' || diag <"$tmp/thread.err"
+
 mkdir "$tmp/mnt"
 if ! "$BUILD/snapfs" "$tmp/killed" "$tmp/mnt" 2>"$tmp/err"; then
 	skip "with a file of a file server" "$(head -n 1 "$tmp/err")" 4
-	finish 7
+	finish 8
 fi
 file=$(find "$tmp/mnt" -name text -type f | head -n 1)
 begin 'file server, killed' "$file"
@@ -59,4 +77,4 @@ closed 'file server, killed'
 begin 'file server, executes' "$file"
 echo x >&"${ask_fd[$pid]}"
 closed 'file server, executes'
-finish 7
+finish 8

@@ -201,7 +201,10 @@ is "$("$BUILD/snapls" -@ 2 "$tmp/snap" 2>&1 | sed "s,$tmp,TMP,g")" \
 mapfile -t ends < <(awk '$3 % 16777216 == 16777215 { print $1 + $2 }' \
     "$tmp/records")
 is "${#ends[@]}" 3 'each moment ends with a mark'
-# cuts FILE N: cut FILE at the ends of its three moments, ${ends[@]}, at four
+# the end of the first record of moment 2
+within=$(awk -v end="${ends[0]}" '$1 + $2 > end { print $1 + $2; exit }' \
+    "$tmp/records")
+# cuts FILE N: cut FILE at the ends of its three moments, ${ends[@]}, at five
 # places near these, and at N random places.  $wrong lists cuts where snapcore
 # does not find the moments before, or does not say how many are whole; $silent
 # lists ends of moments that are not reported as cuts.
@@ -213,7 +216,7 @@ cuts() {
 		"$BUILD/snapcore" -@ $i -o "$tmp/core.$i" "$file"
 	done
 	for cut in "${ends[@]}" $((ends[0] + 1)) $((ends[1] - 1)) \
-	    $((ends[2] + 20)) $((size - 1)) $(for ((i = 0; i < $2; i++)); do
+	    $within $((ends[2] + 20)) $((size - 1)) $(for ((i = 0; i < $2; i++)); do
 		echo $((ends[0] + (RANDOM << 15 | RANDOM) % (size - ends[0])))
 	    done); do
 		head -c "$cut" "$file" >"$tmp/cut"
@@ -237,7 +240,7 @@ cuts() {
 	early=$?
 }
 cuts "$tmp/whole" 20
-is "$wrong" '' "cut at ${#ends[@]} marks and 24 other bytes"
+is "$wrong" '' "cut at ${#ends[@]} marks and 25 other bytes"
 is $early 1 'an error if no moment is whole'
 
 # The same with a compressed file, in which a member ends with each moment.
@@ -257,6 +260,7 @@ is "${#ends[@]} $(((ends[0] | ends[1] | ends[2]) % 1048576))" '3 0' \
 for i in 0 1 2; do
 	ends[i]=${members[ends[i] / 1048576]}
 done
+within=
 cuts "$tmp/whole-z" 8
 is "$wrong$silent" '' "-z: cut at ${#ends[@]} marks and 12 other bytes"
 is $early 1 '-z: an error if no moment is whole'
