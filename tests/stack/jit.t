@@ -223,20 +223,22 @@ public class Spin {
 	}
 }
 END
-	javac -d "$tmp" "$tmp/Spin.java" >"$tmp/err" 2>&1
-	start java -Xmx64m -cp "$tmp" Spin
+	# compile less: they run for a moment only
+	quick=(-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC)
+	javac "${quick[@]}" -d "$tmp" "$tmp/Spin.java" >"$tmp/err" 2>&1
+	start java -XX:+UseSerialGC -Xmx64m -cp "$tmp" Spin
 	mapped() {
-		jcmd "$pid" Compiler.perfmap
+		jcmd "${quick[@]}" "$pid" Compiler.perfmap
 		"$BUILD/snapstack" -f "$pid" | grep -q ';double Spin\.spinning'
 	}
 	# the method may be compiled again after the map was written
 	in_snapshot() {
-		jcmd "$pid" Compiler.perfmap
+		jcmd "${quick[@]}" "$pid" Compiler.perfmap
 		take
 		"$BUILD/snapstack" "$tmp/snap" |
 		    grep -q ' double Spin\.spinning(int)+0x.* (jit)$'
 	}
-	if jcmd "$pid" help 2>/dev/null | grep -q Compiler.perfmap; then
+	if jcmd "${quick[@]}" "$pid" help 2>/dev/null | grep -q Compiler.perfmap; then
 		until_true mapped
 		ok $? "java" || "$BUILD/snapstack" -f "$pid" | diag
 		until_true in_snapshot
