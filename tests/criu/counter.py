@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""counter - count, and check many small objects: counter LOG [OBJECTS]
+"""counter - count, and check many small objects: counter LOG [OBJECTS MS]
 
-A round checks every tenth object.  Its lines are described in
-tests/targets/apart.h.
+A round checks every tenth object, after a pause of MS milliseconds.  Its lines
+are described in tests/targets/apart.h.
 """
 
 import os
@@ -29,12 +29,12 @@ def rest(path):
             time.sleep(0.01)
 
 
-def main(path, many=50000):
+def main(path, many=50000, pause=50):
     log = apart(path)
     objects = {str(i): [i] for i in range(many)}
     count = 0
     while True:
-        time.sleep(many / 1000000)
+        time.sleep(pause / 1000)
         wrong = 0
         for i in range(count % 10, many, 10):
             wrong += objects[str(i)][0] != i + count // 10

@@ -307,13 +307,13 @@ tables() {
 	nsenter --net="/run/netns/$1" nft list tables
 }
 
-# served LOG WHAT: the client of stream.py that writes LOG gets 300 lines more,
+# served LOG WHAT: the client of stream.py that writes LOG gets 120 lines more,
 # and none of them is wrong
 served() {
 	local n
 
 	n=$(wc -l <"$1")
-	until_true grown "$1" $((n + 300))
+	until_true grown "$1" $((n + 120))
 	ok $? "$2: the client is served"
 	is "$(awk '$3 != 0 || $2 != NR' "$1" | head -n 3)" '' "$2: no gap"
 }

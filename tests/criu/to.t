@@ -10,7 +10,7 @@
 PATH=${criu%/*}:$PATH
 RANDOM=${TEST_SEED:-$$}
 unshare -pf --mount-proc --kill-child sh -c 'trap : TERM
-while :; do sleep 0.1; done' &
+while :; do sleep 1000; done' &
 disown $!
 until_true pgrep -P $! >/dev/null
 init=$(pgrep -P $!)
@@ -23,7 +23,7 @@ far="${over[*]} $BUILD/snapload --receive"
 begin() {
 	pkill -KILL -f "$here/counter.py"
 	until_true nobody
-	start "$here/counter.py" 5000
+	start "$here/counter.py" 1000 5
 	first=$pid
 }
 nobody() {
