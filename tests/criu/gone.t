@@ -18,7 +18,8 @@ for how in -r -sr; do
 	rm "$log.kept"
 done
 
-# criu would create another FIFO than the one with the other name
+# criu would create another FIFO than the one with the other name; a record has
+# no lines for a link to a name of two lines
 cat >"$tmp/other.py" <<'EOP'
 #!/usr/bin/env python3
 import os, sys, time
@@ -29,6 +30,9 @@ os.mkfifo(sys.argv[1] + '.a')
 os.link(sys.argv[1] + '.a', sys.argv[1] + '.b')
 fd = os.open(sys.argv[1] + '.a', os.O_RDWR)
 os.unlink(sys.argv[1] + '.a')
+os.symlink('a\nb', sys.argv[1] + '.c')
+link = os.open(sys.argv[1] + '.c', os.O_PATH | os.O_NOFOLLOW)
+os.unlink(sys.argv[1] + '.c')
 while True:
     print('other', file=log)
     time.sleep(.01)
@@ -38,8 +42,9 @@ start "$tmp/other.py"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(sed -n 's/.*descriptor [0-9]*: \(it.*\): \/.*/\1/p' "$tmp/err")" \
-    '1 it is deleted, and its other name was not found' \
-    'a FIFO with another name: refused'
+    '1 it is deleted, and its other name was not found
+it is deleted, and its target is unknown' \
+    'a FIFO with another name, and a link to a name of two lines: refused'
 end
 
 # what criu could not open again, or not remove

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SYMS = 5, OFF = 0x40000, ADDR = 0x7000000 };
+enum { SYMS = 6, OFF = 0x40000, ADDR = 0x7000000 };
 
 struct elf {
 	Elf64_Ehdr	 eh;
@@ -26,18 +26,19 @@ struct elf {
 };
 
 /*
- * Make a file with a segment at OFF, loaded at ADDR, and five symbols.
+ * Make a file with a segment at OFF, loaded at ADDR, and six symbols.
  */
 static void
 elf_make(struct elf *m, uint32_t table)
 {
-	static const char str[] = "\0one\0alias\0two\0far\0data";
+	static const char str[] = "\0one\0alias\0two\0far\0data\0first";
 	static const Elf64_Sym sym[SYMS] = {
 		{ 1, STT_FUNC, 0, 1, ADDR + 0x100, 0x20 },
 		{ 5, STT_FUNC, 0, 1, ADDR + 0x100, 0x20 },
 		{ 11, STT_FUNC, 0, 1, ADDR + 0x200, 0 },
 		{ 15, STT_FUNC, 0, 1, ADDR + 0x10000, 8 },
 		{ 19, STT_OBJECT, 0, 1, ADDR + 0x180, 8 },
+		{ 24, STT_FUNC, 0, 1, ADDR, 1 },
 	};
 
 	memset(m, 0, sizeof *m);
@@ -114,6 +115,7 @@ test_names(void **state)
 	for (i = 0; i < sizeof table / sizeof *table; i++) {
 		elf_make(&m, table[i]);
 		assert_non_null(s = read_bytes(&m, sizeof m));
+		is_at(s, OFF, "first", 0);
 		is_at(s, OFF + 0xff, NULL, 0);
 		is_at(s, OFF + 0x100, "alias", 0);
 		is_at(s, OFF + 0x11f, "alias", 0x1f);
