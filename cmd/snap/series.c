@@ -99,6 +99,21 @@ moment_take(struct taking *k, struct liveopts *o, unsigned int n, bool *none)
 }
 
 /*
+ * End the clones of set l, which may be NULL, and free it. A clone that cannot
+ * be reaped makes the snapshot incomplete.
+ */
+static void
+set_free(struct taking *k, struct live *l)
+{
+	if (l == NULL)
+		return;
+	live_thaw(l);
+	if (live_incomplete(l))
+		k->incomplete = true;
+	live_free(l);
+}
+
+/*
  * End the last moment, which was written. If its clones were kept, keep them
  * for the next one, unless that may be much later (--when); otherwise resume
  * the processes. Read what older moments have from the output. Return 0, or -1
@@ -109,15 +124,13 @@ moment_end(struct taking *k)
 {
 	const bool more = k->before != NULL;
 
-	if (live_incomplete(k->live))
-		k->incomplete = true;
 	if (live_cankeep(k->live) && !when_given()) {
 		live_keep(k->live);
-		live_free(k->before);
+		set_free(k, k->before);
 		k->before = k->live;
 	} else {
-		live_free(k->live);
-		live_free(k->before);
+		set_free(k, k->live);
+		set_free(k, k->before);
 		k->before = NULL;
 	}
 	k->live = NULL;
@@ -254,7 +267,7 @@ series_take(struct taking *k, const struct liveopts *o)
 void
 series_free(struct taking *k)
 {
-	live_free(k->before);
+	set_free(k, k->before);
 	while (k->nmoment > 0)
 		snap_free(k->moment[--k->nmoment]);
 	free(k->moment);
