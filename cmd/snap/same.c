@@ -6,9 +6,9 @@
 
 /*
  * Let the words of w that are process IDs select the same processes each time.
- * The first call records which these are, and replaces the ID of a thread by the
- * ID of its process. If another process has the ID of one later, print a message,
- * and let that word select none.
+ * The first call records which these are, and replaces the ID of a thread by
+ * the ID of its process. If another process has the ID of one later, print a
+ * message, and let that word select none.
  */
 void
 same_check(const struct words *w)

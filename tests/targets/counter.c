@@ -1,8 +1,8 @@
 /*
  * A program that counts in memory that it checks: counter LOG [THREADS].
  * The threads share out 64 MiB of chunks, each with the pattern of a seed.  In
- * each round a thread checks a quarter of its chunks and gives one of them a new
- * seed, so that a page of an earlier round is wrong.
+ * each round a thread checks a quarter of its chunks and gives one of them a
+ * new seed, so that a page of an earlier round is wrong.
  */
 #include "apart.h"
 

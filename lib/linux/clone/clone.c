@@ -223,18 +223,6 @@ live_hasclones(const struct live *l)
 }
 
 /*
- * Return true if set l can be kept with live_keep(): it has clones, pages that
- * they share with their processes do not change, and no clone keeps files open
- * that its process had.
- */
-bool
-live_cankeep(const struct live *l)
-{
-	return live_hasclones(l) && live_framesfixed() &&
-	    LSEEK(&l->procs, x->shares) == NULL;
-}
-
-/*
  * Return true if data of set l were lost. Either a clone was killed before it
  * was read completely, or copies made while the processes were stopped could
  * not be written.

@@ -127,6 +127,18 @@ live_framesfixed(void)
 }
 
 /*
+ * Return true if set l can be kept with live_keep(): it has clones, pages that
+ * they share with their processes do not change, and no clone keeps files open
+ * that its process had.
+ */
+bool
+live_cankeep(const struct live *l)
+{
+	return live_hasclones(l) && live_framesfixed() &&
+	    LSEEK(&l->procs, x->shares) == NULL;
+}
+
+/*
  * Return true if the kernel may be reading a file directly into the memory of
  * process p (io_submit(2) or io_uring(7), with O_DIRECT). vma has the mappings
  * of p.
