@@ -7,6 +7,8 @@
 #include "linux/proc/proc.h"
 #include "vec.h"
 
+#include <linux/kernel-page-flags.h>
+
 #include <unistd.h>
 
 #define PME_SOFTDIRTY	((uint64_t)1 << 55)
@@ -14,17 +16,22 @@
     PME_EXCLUSIVE | PME_SOFTDIRTY)
 
 /*
- * names by bit: up to 26 kpageflags, from 32 its unstable ones, from 55 pagemap
+ * names by bit: kpageflags, from 32 its unstable flags, from 55 those of pagemap
  */
 static const char *const names[64] = {
-	[0] = "locked", [1] = "error", [2] = "referenced", [3] = "uptodate",
-	[4] = "dirty", [5] = "lru", [6] = "active", [7] = "slab",
-	[8] = "writeback", [9] = "reclaim", [10] = "buddy", [11] = "mmap",
-	[12] = "anon", [13] = "swapcache", [14] = "swapbacked",
-	[15] = "compound_head", [16] = "compound_tail", [17] = "huge",
-	[18] = "unevictable", [19] = "hwpoison", [20] = "nopage",
-	[21] = "ksm", [22] = "thp", [23] = "offline", [24] = "zero_page",
-	[25] = "idle", [26] = "pgtable",
+	[KPF_LOCKED] = "locked", [KPF_ERROR] = "error",
+	[KPF_REFERENCED] = "referenced", [KPF_UPTODATE] = "uptodate",
+	[KPF_DIRTY] = "dirty", [KPF_LRU] = "lru", [KPF_ACTIVE] = "active",
+	[KPF_SLAB] = "slab", [KPF_WRITEBACK] = "writeback",
+	[KPF_RECLAIM] = "reclaim", [KPF_BUDDY] = "buddy", [KPF_MMAP] = "mmap",
+	[KPF_ANON] = "anon", [KPF_SWAPCACHE] = "swapcache",
+	[KPF_SWAPBACKED] = "swapbacked",
+	[KPF_COMPOUND_HEAD] = "compound_head",
+	[KPF_COMPOUND_TAIL] = "compound_tail", [KPF_HUGE] = "huge",
+	[KPF_UNEVICTABLE] = "unevictable", [KPF_HWPOISON] = "hwpoison",
+	[KPF_NOPAGE] = "nopage", [KPF_KSM] = "ksm", [KPF_THP] = "thp",
+	[KPF_OFFLINE] = "offline", [KPF_ZERO_PAGE] = "zero_page",
+	[KPF_IDLE] = "idle", [KPF_PGTABLE] = "pgtable",
 	[32] = "reserved", [33] = "mlocked", [34] = "owner_2",
 	[35] = "private", [36] = "private_2", [37] = "owner_private",
 	[38] = "arch", [39] = "uncached", [41] = "arch_2", [42] = "arch_3",
