@@ -14,6 +14,7 @@ void
 same_check(const struct words *w)
 {
 	static uint64_t *starts;
+	static char (*ids)[16];
 	static char none[] = "";
 	const bool first = starts == NULL;
 	char text[100];
@@ -21,15 +22,19 @@ same_check(const struct words *w)
 	pid_t leader;
 	size_t i;
 
-	if (first)
+	if (first) {
 		starts = must(calloc(w->n + 1, sizeof *starts));
+		ids = must(calloc(w->n + 1, sizeof *ids));
+	}
 	for (i = 0; i < w->n; i++) {
 		if (!program_isnumber(w->v[i]))
 			continue;
 		/* a thread may end before its process */
 		leader = proc_leader((pid_t)strtol(w->v[i], NULL, 10));
-		if (first && leader != -1)
-			w->v[i] = must(str_printf("%d", leader));
+		if (first && leader != -1) {
+			snprintf(ids[i], sizeof *ids, "%d", leader);
+			w->v[i] = ids[i];
+		}
 		start = proc_began((pid_t)strtol(w->v[i], NULL, 10));
 		if (first)
 			starts[i] = start;

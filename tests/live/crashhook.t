@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A hook of snapcrash that hangs does not hinder later crashes: they are
 # captured.  At most at-once hooks run, and waiting hooks wait.
-# beside: crash
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

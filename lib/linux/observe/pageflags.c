@@ -16,7 +16,7 @@
     PME_EXCLUSIVE | PME_SOFTDIRTY)
 
 /*
- * names by bit: kpageflags, from 32 its unstable flags, from 55 those of pagemap
+ * names by bit: kpageflags, from 32 its unstable flags, from 55 pagemap
  */
 static const char *const names[64] = {
 	[KPF_LOCKED] = "locked", [KPF_ERROR] = "error",
