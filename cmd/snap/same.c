@@ -30,8 +30,8 @@ same_check(const struct words *w)
 		if (!program_isnumber(w->v[i]))
 			continue;
 		/* a thread may end before its process */
-		leader = proc_leader((pid_t)strtol(w->v[i], NULL, 10));
-		if (first && leader != -1) {
+		if (first && (leader = proc_leader((pid_t)strtol(w->v[i], NULL,
+		    10))) != -1) {
 			snprintf(ids[i], sizeof *ids, "%d", leader);
 			w->v[i] = ids[i];
 		}
