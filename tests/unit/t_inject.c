@@ -13,6 +13,7 @@
 #include "../targets/spin.h"
 
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -1279,6 +1280,72 @@ call_is_itself(void **state)
 	munmap(seen, sizeof *seen);
 }
 
+#ifdef __x86_64__
+
+static bool by_int80;		/* how wait_once() makes its call */
+
+/*
+ * Wait in an ioctl(2).
+ */
+static void __attribute__((noreturn))
+wait_once(void)
+{
+	static struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K,
+	    SECCOMP_RET_ALLOW);
+	const struct sock_fprog program = { 1, &allow };
+	void *low;
+	long fd, rc;
+
+	low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	if (low == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    (fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+	    SECCOMP_FILTER_FLAG_NEW_LISTENER, &program)) == -1)
+		_exit(1);
+	seen->rounds++;
+	for (;;) {
+		if (by_int80)
+			__asm__ volatile ("int $0x80" : "=a" (rc) : "a" (54),
+			    "b" (fd), "c" (SECCOMP_IOCTL_NOTIF_RECV),
+			    "d" (low) : "memory", "r8", "r9", "r10", "r11");
+		else
+			rc = ioctl((int)fd, SECCOMP_IOCTL_NOTIF_RECV, low);
+		seen->returned++;
+	}
+}
+
+/*
+ * An ioctl(2) that we interrupted is not restarted, whichever numbers of system
+ * calls its process uses.
+ */
+static void
+ioctl_is_left(void **state)
+{
+	struct user_regs_struct r;
+	int i, status;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		by_int80 = i == 1;
+		start(wait_once);
+		assert_int_equal(call_awaited(), by_int80 ? 54 : SYS_ioctl);
+		assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL),
+		    0);
+		assert_int_equal(waitpid(target, &status, __WALL), target);
+		/* since Linux 6.6 it is restarted; pretend an older kernel */
+		assert_int_equal(ptrace(PTRACE_GETREGS, target, NULL, &r), 0);
+		r.rax = (uint64_t)-(int64_t)EINTR;
+		assert_int_equal(ptrace(PTRACE_SETREGS, target, NULL, &r), 0);
+		assert_false(restart_call(target, &(struct seencall){ 0 }));
+		kill(target, SIGKILL);
+		assert_int_equal(waitpid(target, &status, 0), target);
+		munmap(seen, sizeof *seen);
+	}
+}
+
+#endif
+
 /*
  * If the process is killed before a call, the call is an error.
  */
@@ -1309,6 +1376,9 @@ main(void)
 		cmocka_unit_test(waits_on),
 		cmocka_unit_test(ended_call_is_left),
 		cmocka_unit_test(call_is_itself),
+#ifdef __x86_64__
+		cmocka_unit_test(ioctl_is_left),
+#endif
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(running_is_left),
 		cmocka_unit_test(patience_ends),

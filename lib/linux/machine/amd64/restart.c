@@ -9,28 +9,33 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
+#include <linux/audit.h>
+
 #include <errno.h>
 #include <string.h>
 
-enum { CS32 = 0x23 };		/* code segment of 32-bit programs */
-
 /*
- * Return true if the interrupted call in registers r must not be made again.
- * After close(2), the descriptor may belong to another file. Some drivers do
- * part of an ioctl(2) request and then fail with EINTR. Any other call that
- * fails with EINTR has done nothing. Such calls are listed in signal(7),
- * "Interruption of system calls and library functions by stop signals". A call
- * that uses a file also fails with EINTR if the server of the file, for example
- * a FUSE server, answers EINTR. If connect(2) is restarted, it continues the
- * connection attempt. Numbers are those of arch/x86/entry/syscalls.
+ * Return true if the interrupted call of thread tid, in registers r, must not
+ * be made again. After close(2), the descriptor may belong to another file.
+ * Some drivers do part of an ioctl(2) request and then fail with EINTR. Any
+ * other call that fails with EINTR has done nothing. Such calls are listed in
+ * signal(7), "Interruption of system calls and library functions by stop
+ * signals". A call that uses a file also fails with EINTR if the server of the
+ * file, for example a FUSE server, answers EINTR. If connect(2) is restarted,
+ * it continues the connection attempt. Numbers are those of
+ * arch/x86/entry/syscalls. 64-bit code also makes 32-bit calls, by int $0x80.
  */
 static bool
-is_once(const struct user_regs_struct *r)
+is_once(pid_t tid, const struct user_regs_struct *r)
 {
 	const int32_t nr = (int32_t)r->orig_rax;
+	struct __ptrace_syscall_info si;
 
-	return nr < 0 || (r->cs == CS32 ? nr == 6 || nr == 54 :
-	    nr == 3 || nr == 16);
+	if (nr < 0 || ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof si,
+	    &si) == -1)
+		return true;
+	return si.arch == AUDIT_ARCH_I386 ? nr == 6 || nr == 54 :
+	    nr == 3 || nr == 16;
 }
 
 /*
@@ -58,7 +63,7 @@ restart_call(pid_t tid, const struct seencall *seen)
 	(void)seen;	/* the register orig_rax has the number of the call */
 	/* unlike PTRACE_GETREGSET, it has one layout for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
-	    (int32_t)r.rax != -EINTR || is_once(&r))
+	    (int32_t)r.rax != -EINTR || is_once(tid, &r))
 		return false;
 	r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
 	return ptrace(PTRACE_SETREGS, tid, NULL, &r) == 0;
