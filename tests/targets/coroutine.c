@@ -1,6 +1,6 @@
 /*
  * The first thread waits on the small stack of a coroutine.  Another thread
- * reads the memory below that stack all the time, and counts how often it was
+ * reads the memory below that stack again and again, and counts how often it was
  * wrong.  The first thread's own stack was used to its end before.
  */
 #include "target.h"
@@ -23,9 +23,11 @@ static ucontext_t on_stack, on_coroutine;
 static void *
 watch(void *unused)
 {
-	while (!over)
+	while (!over) {
 		if (pattern_check(data, DATA, SEED) != 0)
 			changed++;
+		(void)usleep(1);
+	}
 	return unused;
 }
 

@@ -5,11 +5,6 @@
  * "ready" it prints
  *
  *	sweep ADDR LEN
- *
- * From the first "g" on, a thread reads the clock all the time.  At each "g" it
- * prints the longest time between two readings, in microseconds, and resets it:
- *
- *	gap MICROSECONDS PASSES
  */
 #include "target.h"
 
@@ -18,7 +13,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 struct page {
 	_Atomic uint64_t pass;
@@ -27,7 +21,6 @@ struct page {
 
 static size_t npages;
 static char *memory;
-static atomic_ullong passes, gap;
 static atomic_long wrong;
 static atomic_bool over;
 
@@ -50,23 +43,6 @@ sweep(void *arg)
 			if (was != pass - 1 || page_at(i)->index != i)
 				wrong++;
 		}
-		passes++;
-	}
-	return NULL;
-}
-
-static void *
-look(void *arg)
-{
-	struct timespec t;
-	uint64_t last, now;
-
-	(void)arg;
-	for (last = 0; !over; last = now) {
-		(void)clock_gettime(CLOCK_MONOTONIC, &t);
-		now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-		if (last != 0 && now - last > gap)
-			gap = now - last;
 	}
 	return NULL;
 }
@@ -74,9 +50,8 @@ look(void *arg)
 int
 main(int argc, char *argv[])
 {
-	pthread_t t[2];
-	size_t i, n;
-	char c;
+	pthread_t t;
+	size_t i;
 
 	if (argc != 2)
 		errx(2, "usage: sweep megabytes");
@@ -91,20 +66,11 @@ main(int argc, char *argv[])
 		page_at(i)->index = i;
 	}
 	place("sweep", "", memory, npages * PAGE, "");
-	if (pthread_create(&t[0], NULL, sweep, NULL) != 0)
+	if (pthread_create(&t, NULL, sweep, NULL) != 0)
 		errx(1, "no thread");
-	n = 1;
-	ready();
-	while (read(STDIN_FILENO, &c, 1) == 1 && c == 'g') {
-		if (n == 1 && pthread_create(&t[n++], NULL, look, NULL) != 0)
-			errx(1, "no thread");
-		printf("gap %llu %llu\n", atomic_exchange(&gap, 0) / 1000,
-		    passes);
-		fflush(stdout);
-	}
+	ready_await();
 	over = true;
-	while (n > 0)
-		(void)pthread_join(t[--n], NULL);
+	(void)pthread_join(t, NULL);
 	report("wrong", wrong);
 	return 0;
 }
