@@ -2,7 +2,7 @@
 # Many snapshots in a row, of several processes at once, leave nothing: no
 # memory, mapping, descriptor, timer or child in the processes, and no process
 # or file of snap.  REPEAT=20 takes 1,000.
-# beside: nothing
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 

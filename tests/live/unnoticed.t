@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # A process does not notice snapshots: no system call is interrupted, no timeout
 # is delayed, no memory is added, and a stopped process stays stopped.
-# beside: nothing unsanitized
+# beside: apart unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 target "$targets/blocked"
 sed -n 's/^lacks/# lacks/p' "$lines"
 bad=0
-n=$(often 20)
+n=$(often 12)
 for ((i = 0; i < n; i++)); do
 	snap -r -o "$tmp/snap" "$pid"
 	bad=$((bad + (rc != 0)))
@@ -58,7 +58,7 @@ counts() {
 	sed -n 's/^report //p' "$lines" | tail -6
 }
 counts >"$tmp/before"
-n=$(often 80)
+n=$(often 50)
 for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -r -o /dev/null "$pid"
 done
@@ -79,7 +79,7 @@ echo q >&"${ask_fd[$pid]}"
 for how in "" -l; do
 	target "$targets/children"
 	bad=0
-	n=$(often 24)
+	n=$(often 16)
 	for ((i = 0; i < n; i++)); do
 		"$BUILD/snap" ${how:+"$how"} -o /dev/null "$pid" 2>"$tmp/err" ||
 		    bad=$((bad + 1))
@@ -99,13 +99,13 @@ for what in anon shared fds leader bits32; do
 	# the first snapshot may still change the counts
 	snap -r -o "$tmp/snap" "$pid"
 	resident "$pid" >"$tmp/before"
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 8; i++)); do
 		snap -o "$tmp/snap" "$pid"
 	done
 	resident "$pid" >"$tmp/after"
 	try "$what: resident set is unchanged" diff "$tmp/before" "$tmp/after"
 	let_go "$pid" "$what: released"
-	unnoticed "$pid" "$what: not noticed after 20 snapshots"
+	unnoticed "$pid" "$what: not noticed after 8 snapshots"
 done
 
 # The very first snapshot adds nothing either.
@@ -118,7 +118,7 @@ try "data file: resident set is unchanged" diff "$tmp/before" "$tmp/after"
 
 target "$targets/watch"
 child=$(sed -n 's/^child //p' "$lines")
-for ((i = 0; i < 20; i++)); do
+for ((i = 0; i < 8; i++)); do
 	snap -r -o "$tmp/snap" "$child" "$pid"
 done
 is "$rc $err" "0 " "stopped: taken"
