@@ -30,6 +30,12 @@ said_twice() {
 	[ "$(grep -c 'fds>2' "$tmp/err")" -gt 1 ]
 }
 
+# a program for bash that uses a processor a third of the time
+works='while :; do
+	for i in {1..3000}; do :; done
+	read -rt 0.02 _
+done'
+
 # Each limit: the process exceeds it when it is asked to.
 target python3 -c 'print("ready", flush=True)
 input()
@@ -70,7 +76,7 @@ act
 wait $waiting
 is "$? $(said)" '0 snap: threads>20: process PID has N' 'threads'
 
-target bash -c 'echo ready; read -r _; while :; do :; done'
+target bash -c "echo ready; read -r _; $works"
 wait_for -z --when 'cpu>0.5%' "$pid"
 act
 wait $waiting
@@ -101,9 +107,10 @@ if mkdir "$group" 2>/dev/null && [ -e "$group/cpu.pressure" ]; then
 	target bash -c 'echo ready; read -r _'
 	echo "$pid" >"$group/cgroup.procs"
 	wait_for --when 'psi-cpu>1.5%' "$pid"
+	mkfifo "$tmp/never"
 	for i in 1 2 3; do
 		taskset -c "$(first_cpu)" bash -c 'echo $$ >"$1/cgroup.procs"
-		    while :; do :; done' - "$group" &
+		    '"$works" - "$group" <>"$tmp/never" &
 		busy[i]=$!
 	done
 	wait $waiting
@@ -210,7 +217,7 @@ else
 fi
 
 # Two limits of one kind.
-target bash -c 'echo ready; while :; do :; done'
+target bash -c "echo ready; $works"
 timeout 60 "$BUILD/snap" --when 'cpu>9000%' --when 'cpu>0%' -o "$tmp/snap" \
     "$pid" 2>"$tmp/err"
 is "$? $(said | sed 's/process.*//')" '0 snap: cpu>0%: ' 'the second of two limits'
