@@ -133,7 +133,7 @@ if is_root && [ -w /dev/fuse ]; then
 execve(N): left out" "closing a file${o:+, $o}: left out"
 		check "$tmp/snap" "$beside" \
 		    "closing a file${o:+, $o}: the other is captured"
-		snap -n -r -o "$tmp/snap" "$beside"
+		snap -n -r -t 1 -o "$tmp/snap" "$beside"
 		is "$rc $err" '0 ' \
 		    "closing a file${o:+, $o}: the other does not wait for it"
 		snap -o "$tmp/snap" no-such-program

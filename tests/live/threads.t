@@ -60,20 +60,26 @@ unnoticed "$pid" "the first thread has ended: not noticed"
 asleep() {
 	! grep -h '^State' "/proc/$pid/task"/*/status | grep -qv 'S (sleeping)'
 }
+# The busy processes run with snap and the target on one processor, and are
+# stopped between snapshots.
+as=(taskset -c "$(first_cpu)")
 target "$targets/blocked"
 busy=()
-for ((i = 0; i < 3 * $(nproc); i++)); do
-	while :; do :; done &
+for i in 1 2 3; do
+	taskset -c "$(first_cpu)" bash -c 'while :; do :; done' &
 	busy+=($!)
 done
 n=$(often 5)
 for ((i = 0; i < n; i++)); do
+	kill -STOP "${busy[@]}"
 	until_true asleep
+	kill -CONT "${busy[@]}"
 	snap -o "$tmp/snap" "$pid"
 	grep -aoE '(Running|Wakeme|Stopped) {5}( *[0-9]+){9}$' "$tmp/snap" |
 	    cut -d' ' -f1
 done | sort | uniq -c >"$tmp/said"
 kill "${busy[@]}"
+as=(env)
 threads=("/proc/$pid/task"/*)
 is "$(awk '{ print $1, $2 }' "$tmp/said")" "$((n * ${#threads[@]})) Wakeme" \
     "threads that sleep: their status says so"

@@ -14,7 +14,7 @@
 enum { THREADS = 64, BUSY = 2 };
 
 /* busy threads sleep when these bits of their count are 0 */
-static long rests = 0xffff;
+static long rests = 0x3fff;
 static const struct timespec nap = { 0, 5000000 };
 
 static atomic_long count[THREADS];
