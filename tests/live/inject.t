@@ -32,7 +32,7 @@ size() {
 	find "/proc/$pid/fd" -type l
 }
 size >"$tmp/before"
-many=$(often 40)
+many=$(often 20)
 for ((i = 0; i < many; i++)); do
 	"$BUILD/snap" -o /dev/null "$pid" || break
 done
@@ -187,7 +187,7 @@ sigaction brk sigaltstack" "seccomp $mode: state is recorded"
 done
 
 # killed_often: kill snap at random moments, again and again
-killed=$(often 30)
+killed=$(often 20)
 killed_often() {
 	python3 - "$BUILD/snap" "$pid" "$killed" <<'PY'
 import os, random, signal, subprocess, sys, time

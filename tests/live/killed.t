@@ -34,7 +34,7 @@ drain
 unnoticed "$pid" "killed: not noticed"
 
 # snap is killed at any moment.
-n=$(often 24)
+n=$(often 16)
 target "$targets/threads"
 target_threads=$pid
 target "$targets/churn"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { SPINS = 300000, NAP_US = 500 };
+enum { SPINS = 300000, NAP_US = 1000 };
 
 static atomic_long wrong, returned, rounds;
 static atomic_bool quit;
