@@ -2,7 +2,7 @@
 # snap -l releases processes before it reads their memory.  The memory is of one
 # instant, even under load; the processes notice nothing, and nothing is left in
 # them.  REPEAT=500 takes 10,000 snapshots in a row.
-# beside: apart
+# beside: apart long
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

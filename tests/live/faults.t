@@ -4,7 +4,7 @@
 # before, with no clone left, and there is a message or a full snapshot.
 # FAULTS=0 tries all faults of each call of each thread; that takes half an
 # hour.
-# beside: live
+# beside: live long
 
 # snap looks at all processes: in a PID namespace of its own they are few.
 if [ -z "${FEW-}" ] && unshare -pf --mount-proc true 2>/dev/null; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The example for one job on many hosts in snap(7), on two hosts, each with its
 # own network, processes, name and sshd.
-# beside: live
+# beside: live long
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A process does not notice snapshots: no system call is interrupted, no timeout
 # is delayed, no memory is added, and a stopped process stays stopped.
-# beside: apart unsanitized
+# beside: apart long unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
