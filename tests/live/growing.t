@@ -49,7 +49,7 @@ EOF
 }
 grows 0 8
 # smaps of 20,000 mappings is too long to be kept in memory
-grows 20000 3
+grows 20000 2
 
 # Memory is under userfaultfd(2) at times.  Then snap makes no clone: the
 # monitor, which is stopped, would have to agree.

@@ -32,12 +32,12 @@ for what in anon shared sparse lacking; do
 	pages "$tmp/live" >"$tmp/2"
 	try "$what: the same memory" cmp "$tmp/1" "$tmp/2"
 	is "$(children "$pid")" 0 "$what: no child is left"
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 4; i++)); do
 		snap -l -o "$tmp/live" "$pid"
 	done
 	resident "$pid" >"$tmp/1"
 	ls "/proc/$pid/fd" >"$tmp/fd1"
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 8; i++)); do
 		snap -l -o "$tmp/live" "$pid"
 	done
 	resident "$pid" >"$tmp/2"

@@ -206,6 +206,7 @@ if [ -w "/proc/$few/clear_refs" ]; then
 	waiting=$!
 	# again and again: this shell does not know when the window begins
 	while kill -0 "$waiting" 2>/dev/null; do
+		sleep 0.1
 		n=$(grep -c '^touched' "${lines_of[$few]}")
 		echo t >&"${ask_fd[$few]}"
 		until_true eval \

@@ -14,7 +14,7 @@ program() {
 		return
 	fi
 	target "$@"
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 5; i++)); do
 		snap -r -o "$tmp/snap" "$pid"
 		bad=$((bad + (rc != 0)))
 	done

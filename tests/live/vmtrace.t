@@ -147,7 +147,7 @@ try 'old and new threads: each fault once' \
     diff "$tmp/want" "$tmp/got"
 
 # Threads come and go while vmtrace starts.
-n=$((1000 * TIMEFACTOR * $(busy)))
+n=$((500 * TIMEFACTOR * $(busy)))
 target "$targets/faults" churn "$n"
 timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
 rc=$?
