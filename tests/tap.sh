@@ -13,6 +13,9 @@
 #	finish N		end the file; fail unless N tests ran (without
 #				root, fewer may run)
 #
+# A test that sets own_mounts before it sources this file runs in a mount
+# namespace of its own, if it may create one; $own_mounts is empty if not.
+#
 # All processes that a test starts are killed when it ends.
 # shellcheck shell=bash
 
@@ -32,7 +35,13 @@ export PROCESSORS=${PROCESSORS:-$(nproc)}
 if [ -z "${TAP_BOUNDED-}" ]; then
 	exec "$tests/one" "$0"
 fi
-unset TAP_BOUNDED
+if [ -n "${own_mounts-}" ] && [ -z "${OWN_MOUNTS-}" ]; then
+	if unshare -m true 2>/dev/null; then
+		OWN_MOUNTS=1 exec unshare -m "$0"
+	fi
+	own_mounts=
+fi
+unset TAP_BOUNDED OWN_MOUNTS
 BUILD=${BUILD:-build}
 case $BUILD in
 /*) ;;
@@ -276,6 +285,20 @@ unnoticed() {
 	    grep -c '^report' "${lines_of[$p]}" | sed 's/^0$/none/;s/.*[0-9].*/some/')" \
 	    "exit 0 0 of some" "$2"
 	grep '^report' "${lines_of[$p]}" | grep -v ' 0$' | diag
+}
+
+# gdb without settings of the user, and without debugging information of
+# libraries: to read that of the C library takes three times as long as the rest
+# shellcheck disable=SC2034 # for the tests
+gdb=(gdb -nx -batch -iex 'set debuginfod enabled off'
+    -iex 'set debug-file-directory /nowhere')
+
+# hide_debug: hide debugging information of libraries from here on, for
+# snapstack and debuggers: to read that of the C library takes seven times as
+# long as the rest.  It needs own_mounts.
+hide_debug() {
+	[ -z "$own_mounts" ] || [ ! -d /usr/lib/debug ] ||
+	    mountpoint -q /usr/lib/debug || mount -t tmpfs none /usr/lib/debug
 }
 
 # gdb_faults FILE: print the warnings and errors in FILE, the output of gdb for

@@ -41,8 +41,7 @@ for thread in sorted(gdb.selected_inferior().threads(),
     gdb.execute('backtrace')
 END
 gdb_says() {
-	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -x "$tmp/say.py" "$targets/nested" "$1" 2>&1 |
+	timeout 60 "${gdb[@]}" -x "$tmp/say.py" "$targets/nested" "$1" 2>&1 |
 	    sed -n '/^thread/,$p' | grep -E '^thread|^#|unavail|find'
 }
 

@@ -10,8 +10,7 @@ fi
 
 # gdb_bt ARG ...: print the backtraces, without text that differs in cores
 gdb_bt() {
-	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -ex 'thread apply all bt' "$@" 2>"$tmp/gdb.err" |
+	timeout 60 "${gdb[@]}" -ex 'thread apply all bt' "$@" 2>"$tmp/gdb.err" |
 	    sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/;p}}' |
 	    by_thread
 }

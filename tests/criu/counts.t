@@ -12,8 +12,8 @@ gdb_says() {
 	for e in "$@"; do
 		a+=(-ex "$e")
 	done
-	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' "${a[@]}" \
-	    "$program" "$tmp/core" 2>"$tmp/gdb.err"
+	timeout 60 "${gdb[@]}" "${a[@]}" "$program" "$tmp/core" \
+	    2>"$tmp/gdb.err"
 }
 
 # gdb_value EXPRESSION: the value that gdb prints

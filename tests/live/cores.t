@@ -17,8 +17,7 @@ if ! gdb -nx -batch -ex 'python pass' >/dev/null 2>&1; then
 fi
 
 gdb_says() {
-	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -x "$tests/live/say.py" "$1" "$2" 2>&1 |
+	timeout 60 "${gdb[@]}" -x "$tests/live/say.py" "$1" "$2" 2>&1 |
 	    grep -vE '^(\[New LWP|Core was generated|warning: core file may|$)' |
 	    grep -v '^warning: Unexpected size of section .\.reg-xstate'
 }

@@ -192,8 +192,7 @@ else
 			    mount --bind '$tmp/own/fuse' /dev/fuse &&
 			    exec \"\$@\"" - setpriv --reuid 65534 \
 			    --regid 65534 --clear-groups "$tmp/own/snapcrash" \
-			    -c "$conf" debug "$id" -- -nx -batch \
-			    -iex 'set debuginfod enabled off' -ex bt \
+			    -c "$conf" debug "$id" -- "${gdb[@]:1}" -ex bt \
 			    >"$tmp/out" 2>&1
 			try "as the user: gdb" grep -q '^#0 .* main (' "$tmp/out"
 		else

@@ -59,12 +59,12 @@ is "$(stat -c %a "$store/$id")" 600 "only root may read it"
 until_true test -s "$tmp/hooked"
 is "$(cat "$tmp/hooked")" "$store/$id" "the hook ran for it"
 if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
-	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' -ex bt
+	crash debug fall -- "${gdb[@]:1}" -ex bt
 	try "gdb shows where it crashed" grep -q '^#0 .* main (' "$tmp/out"
 	is "$(grep -c snapcrash /proc/mounts)" 0 "nothing stays mounted"
 	mounts=$(echo /tmp/snapcrash.??????)
 	# shellcheck disable=SC2016 # for the shell that gdb starts
-	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' \
+	crash debug fall -- "${gdb[@]:1}" \
 	    -ex 'shell kill -HUP $(cut -d " " -f 4 /proc/$PPID/stat)'
 	is "$rc $(echo /tmp/snapcrash.??????)" "0 $mounts" \
 	    "SIGHUP: the snapshot is unmounted after gdb has ended"
@@ -185,8 +185,7 @@ falls "$targets/fall" abort 3
 crash info "$id"
 try "too little room: memory is missing" grep -q "lacks  [0-9]" "$tmp/out"
 "$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$store/$id"
-gdb -nx -batch -iex 'set debuginfod enabled off' -ex bt "$targets/fall" \
-    "$tmp/core" >"$tmp/out" 2>&1
+"${gdb[@]}" -ex bt "$targets/fall" "$tmp/core" >"$tmp/out" 2>&1
 try "too little room: the stack is there" grep -q '^#[1-9] .* main (' "$tmp/out"
 
 # the oldest crashes are removed

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Generated code has the names in the process's map for perf(1), if the map can
 # be trusted; otherwise it has no names.
-# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
+# shellcheck disable=SC2317 # called by until_true, trap
+own_mounts=1
+# shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
+hide_debug
 needs snapstack
 
 leave() {

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The Python data of a stopped process may form cycles: snapstack ends
 # nevertheless, and the process runs on.
+own_mounts=1
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
+hide_debug
 needs snapstack
 
 if [ "$(uname -m)" != x86_64 ] ||

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Frames of Python code are those that Python itself reports, and the holder of
 # the GIL is shown.  Each installed python3.11 to python3.13 is tested.
+own_mounts=1
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
+hide_debug
 needs snapstack
 
 # is_known PYTHON: succeed if its version is supported and not tested yet

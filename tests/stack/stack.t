@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapstack prints the stacks that gdb finds in a core of the same snapshot, in
 # the form that its manual page describes.
+own_mounts=1
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/stack/stack.sh
@@ -24,6 +25,7 @@ for kind in threads signal leaf first vdso nowhere; do
 	fi
 	taken "$kind" "$targets/stacks" "$kind"
 	same "$kind: the frames of gdb" "$kind" "$targets/stacks"
+	hide_debug
 done
 
 # 65 threads
@@ -153,8 +155,7 @@ fi
 # the signal that ended a process
 if command -v gdb >/dev/null; then
 	echo f >"$tmp/f"
-	gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -ex "run segv 2 <$tmp/f" -ex "gcore $tmp/fell.core" \
+	"${gdb[@]}" -ex "run segv 2 <$tmp/f" -ex "gcore $tmp/fell.core" \
 	    "$targets/fall" >"$tmp/err" 2>&1
 	is "$("$BUILD/snapstack" -a "$tmp/fell.core" | grep ^thread | plain |
 	    sort -u) $("$BUILD/snapstack" -j "$tmp/fell.core" |
