@@ -49,7 +49,7 @@ goes_through() {
 	end
 }
 
-start "$here/counter.py"
+start "$here/counter.py" 10000 20
 until_true longer 30
 goes_through python
 start "$here/shmem.py"

@@ -109,35 +109,37 @@ def zeros(path, size):
     im.write(path)
 
 
+def longer(b, i):
+    """Return the sum of the bytes of a length at i, and where they end."""
+    n = 0
+    while b[i] == 255:
+        n += 255
+        i += 1
+    return n + b[i], i + 1
+
+
 def unlz4(b):
     """The bytes of one block of LZ4."""
     out, i = bytearray(), 0
-
-    def length(n):
-        nonlocal i
-        while n >= 15:
-            n += b[i]
-            i += 1
-            if b[i - 1] < 255:
-                break
-        return n
     while True:
         token = b[i]
-        i += 1
-        n = length(token >> 4)
-        assert i + n <= len(b), 'literals'
-        out += b[i:i + n]
-        i += n
-        if i == len(b):
+        more, i = longer(b, i + 1) if token >> 4 == 15 else (0, i + 1)
+        end = i + (token >> 4) + more
+        assert end <= len(b), 'literals'
+        out += b[i:end]
+        if end == len(b):
             return bytes(out)
-        back, = struct.unpack_from('<H', b, i)
-        i += 2
-        n = length(token & 15) + 4
-        assert 0 < back <= len(out), 'distance'
-        while n > 0:
-            some = out[-back:][:n]
-            out += some
-            n -= len(some)
+        back = b[end] | b[end + 1] << 8
+        n, i = (token & 15) + 4, end + 2
+        if n == 19:
+            more, i = longer(b, i)
+            n += more
+        at = len(out) - back
+        assert 0 <= at < len(out), 'distance'
+        if n <= back:
+            out += out[at:at + n]
+        else:
+            out += (out[at:] * (n // back + 1))[:n]
 
 
 def messages(path, head):
