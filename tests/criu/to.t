@@ -50,6 +50,15 @@ undone() {
 	counts_on "$1" "$(lines)"
 }
 
+# snap gives a program that writes on ten seconds to end, while other moves run
+cp "$here/counter.py" "$tmp/writes.py"
+start "$tmp/writes.py" 1000 5
+steady=$pid
+steadylog=$log
+timeout 60 "$BUILD/snap" --to 'while echo y; do sleep 0.1; done 2>/dev/null' \
+    "$steady" 2>"$tmp/writes.err" >/dev/null &
+writes=$!
+
 begin
 to "$far"
 is "$ended $said" '0 ' 'moved'
@@ -106,10 +115,6 @@ to 'echo hello; cat >/dev/null'
 is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "hello"' \
     'another program'
 undone 'another program'
-to 'while echo y; do sleep 0.1; done 2>/dev/null'
-is "$ended $said" '1 snap: --to: expected an answer of "snapload --receive", received "y"' \
-    'a program that writes on'
-undone 'a program that writes on'
 to "${over[*]} unshare -m sh -c 'mount --bind $tmp/hidden $(dirname "$log") &&
     TMPDIR=/tmp exec $BUILD/snapload --receive'"
 is "$ended $said" '1 snap: far side: LOG: No such file or directory' \
@@ -123,6 +128,13 @@ undone 'no space'
 to "unshare -pf --mount-proc $BUILD/snapload --receive"
 is "$ended ${said##*:}" '1  snapload is the init of a PID namespace, and the processes would end with it' 'an init'
 undone 'an init'
+wait "$writes"
+is "$? $(sed "$from_criu;s/ [0-9][0-9]*/ N/g" "$tmp/writes.err")" '1 snap: --to: expected an answer of "snapload --receive", received "y"' \
+    'a program that writes on'
+is "$(pgrep -f "$tmp/writes.py")" "$steady" 'a program that writes on: it is only here'
+log=$steadylog
+counts_on 'a program that writes on' "$(lines)"
+kill -KILL "$steady"
 # when all is restored, the process here gets a signal
 for sig in TERM KILL; do
 	begin
