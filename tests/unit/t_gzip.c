@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -1168,6 +1169,30 @@ test_marks(void **state)
 	}
 }
 
+/*
+ * Nothing behind the bytes of a member is read to compress them.
+ */
+static void
+test_bounds(void **state)
+{
+	enum { LEN = 65536 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	static uint8_t out[GZIP_ROOM];
+	z_stream z = { 0 };
+	uint8_t *p;
+
+	(void)state;
+	p = mmap(NULL, LEN + page, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	memcpy(p, data, LEN);
+	assert_int_equal(mprotect(p + LEN, page, PROT_NONE), 0);
+	assert_int_equal(gzip_packer(&z), 0);
+	assert_in_range(gzip_pack(&z, p, LEN, out), 1, GZIP_ROOM);
+	deflateEnd(&z);
+	munmap(p, LEN + page);
+}
+
 static int
 write_nothing(void *arg, const void *p, size_t n)
 {
@@ -1248,6 +1273,7 @@ main(void)
 		cmocka_unit_test(test_randomflips),
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_unwritten),
 		cmocka_unit_test(test_snapshot),
 	};

@@ -384,6 +384,25 @@ test_part(void **state)
 }
 
 /*
+ * Bytes of a stream in memory can be read up to its end.
+ */
+static void
+test_memory(void **state)
+{
+	struct input *in;
+	uint8_t got[10];
+
+	(void)state;
+	assert_non_null(in = input_memory("memory", data, 10));
+	assert_int_equal(input_pread(in, got, 10, 0), 0);
+	assert_memory_equal(got, data, 10);
+	assert_int_equal(input_pread(in, got, 1, 9), 0);
+	assert_int_equal(got[0], data[9]);
+	assert_int_equal(input_pread(in, got, 2, 9), -1);
+	input_close(in);
+}
+
+/*
  * The size of a file, or of its blocks if it has holes.
  */
 static void
@@ -495,6 +514,7 @@ main(void)
 		cmocka_unit_test(test_shrunk),
 		cmocka_unit_test(test_spool),
 		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_progress),
 #ifdef ZSTD

@@ -7,6 +7,7 @@
 #include "io/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -150,13 +151,38 @@ test_link(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+static int
+descriptors(void)
+{
+	int fd, n;
+
+	for (n = fd = 0; fd < 100; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
+/*
+ * A check leaves neither a directory nor a descriptor behind.
+ */
+static void
+test_check(void **state)
+{
+	const int n = descriptors();
+
+	(void)state;
+	assert_int_equal(outdir_check(path, false), 0);
+	assert_int_equal(descriptors(), n);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_link)
+		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_check)
 	};
 	int rc;
 
