@@ -1578,6 +1578,16 @@ test_streams(void **state)
 	assert_contains(noted, "descriptor 3: the connection of 1.2.3.4:5 to");
 	assert_contains(noted, "descriptor 4: the connection of 1.2.3.4:6 to");
 
+	/* one that was reset is not restored: a byte of it is lost */
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", INET "protocol 6\nsocket 1 7 0 0 0\nlocal 1.2.3.4 5\n"
+	    "remote 6.7.8.9 11\nunread 1\n");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted, "process 7, descriptor 3: 1 byte of the "
+	    "ended connection with 6.7.8.9:11, not yet read: not restored\n");
+
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");
 	set("files", "3 1\n");
