@@ -192,7 +192,7 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 	/* if it is too long to be a trailer, the part that is read is
 	   rejected */
 	b.len = (size_t)(len < most ? len : most);
-	if ((b.data = malloc(b.len + 1)) == NULL)
+	if ((b.data = malloc(b.len)) == NULL)
 		return errstr_set("out of memory");
 	got = input_some(in, b.data, b.len, pos);
 	if (got == (ssize_t)b.len)
