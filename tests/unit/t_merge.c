@@ -121,6 +121,35 @@ test_numbers(void **state)
 }
 
 /*
+ * CRIU images of a merged snapshot cannot be restored. They do not matter to a
+ * process of a part that came without images.
+ */
+static void
+test_images(void **state)
+{
+	struct criuopts o = { 0 };
+	struct snap *a, *b;
+
+	(void)state;
+	a = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+	proc_begin(a, 7, "criu/inventory.img", "x", NULL);
+	assert_int_equal(criu_check(a, &o), 0);
+	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
+	proc_begin(b, 9, NULL);
+	assert_int_equal(snap_merge(a, b), 0);
+	assert_int_equal(criu_check(a, &o), -1);
+	assert_contains(snap_errstr(), "images in a merged snapshot");
+	o.root = 7;
+	assert_int_equal(criu_check(a, &o), -1);
+	assert_contains(snap_errstr(), "images in a merged snapshot");
+	o.root = 9;
+	assert_int_equal(criu_check(a, &o), -1);
+	assert_contains(snap_errstr(), "lacks the records needed to restore");
+	snap_free(b);
+	snap_free(a);
+}
+
+/*
  * Processes captured at the same time stay together: each merged snapshot
  * becomes a part, as does each of its own parts.
  */
@@ -745,6 +774,7 @@ main(void)
 		cmocka_unit_test(test_textless),
 		cmocka_unit_test(test_early),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_keep),
