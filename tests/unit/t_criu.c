@@ -554,7 +554,7 @@ test_lz4(void **state)
 {
 	const struct extent *e;
 	struct criustat st;
-	char out[PATH_MAX];
+	char out[256], want[PATH_MAX];
 	struct piece *piece;
 	struct snap *s;
 
@@ -584,6 +584,17 @@ test_lz4(void **state)
 	assert_page(s->proc[0], CODE, "p", CODE);
 	assert_null(page_at(s->proc[0], STACK + PAGE));
 	assert_contains(snap_errstr(), "LZ4 does not decompress them to");
+	snap_free(s);
+
+	/* an error in a pages image names it once */
+	snprintf(out, sizeof out, "%s/lz4.cut", top);
+	assert_int_equal(shell("cp -r %s %s", make("lz4-4"), out), 0);
+	s = read_dir(out);
+	assert_int_equal(shell("truncate -s 0 %s/pages-3.img", out), 0);
+	assert_null(page_at(s->proc[0], CODE));
+	snprintf(want, sizeof want, "%s/pages-3.img: byte 0: the file became "
+	    "shorter", out);
+	assert_string_equal(snap_errstr(), want);
 	snap_free(s);
 }
 #endif
