@@ -554,7 +554,7 @@ test_lz4(void **state)
 {
 	const struct extent *e;
 	struct criustat st;
-	char out[256], want[PATH_MAX];
+	char out[PATH_MAX], want[PATH_MAX + 64];
 	struct piece *piece;
 	struct snap *s;
 
