@@ -265,6 +265,15 @@ test_limits(void **state)
 		assert_int_equal(count(m, 15), 0);
 		assert_int_equal(count(m, 16), i);
 	}
+	/* a line without a number, after one whose number is -1 */
+	process_record(7);
+	set("ns/ipc", "ipc:[7]");
+	set("sysvipc/sem", "5 7 600 1 2 3 4 1\n");
+	set_bytes("sysvipc/semaphores/5", "\1", 2);
+	set("sysvipc/limits", "kernel/msg_next_id -1\nkernel/sem_next_id\n");
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(snap_errstr(), "process 7: sysvipc/limits: line 2: "
+	    "expected \"name number\"");
 	/* overlapping mappings: attached segments cannot be counted */
 	process_record(7);
 	set("ns/ipc", "ipc:[7]");
