@@ -6,11 +6,11 @@
 . "$(dirname "$0")/../tap.sh"
 
 here=$tests/core
-gdb=
+multiarch=
 for g in gdb-multiarch gdb; do
 	command -v "$g" >/dev/null && "$g" -nx -batch \
 	    -ex 'set architecture aarch64' 2>/dev/null | grep -q aarch64 &&
-	    gdb=$g && break
+	    multiarch=$g && break
 done
 
 for page in 4096 16384 65536; do
@@ -25,9 +25,9 @@ note 401
 note 406
 load $page 0 0 0
 load $page 0 0 $((2 * page))" "$page: page size and notes of arm64"
-	if [ -n "$gdb" ]; then
+	if [ -n "$multiarch" ]; then
 		# shellcheck disable=SC2016 # gdb's variables
-		is "$("$gdb" -nx -batch -ex 'set architecture aarch64' \
+		is "$("$multiarch" -nx -batch -ex 'set architecture aarch64' \
 		    -ex "core $tmp/core" -ex 'printf "threads\n"' \
 		    -ex 'thread apply 1 2 printf "%ld %lx %lx %lx %lx %x %lx\n", $x5, $sp, $pc, $cpsr, $v3.d.u[0], $fpcr, $tpidr' \
 		    -ex "x/s $((data + page + 1024))" 2>/dev/null |

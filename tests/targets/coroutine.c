@@ -1,7 +1,7 @@
 /*
  * The first thread waits on the small stack of a coroutine.  Another thread
- * reads the memory below that stack again and again, and counts how often it was
- * wrong.  The first thread's own stack was used to its end before.
+ * reads the memory below that stack again and again, and counts how often it
+ * was wrong.  The first thread's own stack was used to its end before.
  */
 #include "target.h"
 
