@@ -156,7 +156,7 @@ print("ready", flush=True)
 while True:
     all.append(bytearray(1 << 20))
     time.sleep(0.01)'
-"$BUILD/snap" -i 0.3 -N 3 -o "$tmp/grows" "$pid" 2>&1 | diag
+"$BUILD/snap" -i 0.5 -N 3 -o "$tmp/grows" "$pid" 2>&1 | diag
 disown "$pid"
 kill "$pid"	# it would take gigabytes until the end
 "$BUILD/snapdiff" "$tmp/grows" >"$tmp/out" 2>&1
