@@ -192,8 +192,8 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 	/* if it is too long to be a trailer, the part that is read is
 	   rejected */
 	b.len = (size_t)(len < most ? len : most);
-	if ((b.data = malloc(b.len)) == NULL)
-		return errstr_set("out of memory");
+	if ((b.data = mem_new(b.len, 1)) == NULL)
+		return -1;
 	got = input_some(in, b.data, b.len, pos);
 	if (got == (ssize_t)b.len)
 		return trailer_take(t, &b, pos) == 0;
