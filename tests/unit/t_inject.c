@@ -273,6 +273,32 @@ start(void (*run)(void))
 	}
 }
 
+/*
+ * Trace the process and stop it.
+ */
+static void
+target_stop(void)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
+	assert_int_equal(waitpid(target, &status, __WALL), target);
+}
+
+/*
+ * Kill the process, and free what it shared with us.
+ */
+static void
+target_kill(void)
+{
+	int status;
+
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	munmap(seen, sizeof *seen);
+}
+
 static void
 target_end(void)
 {
@@ -288,9 +314,7 @@ target_end(void)
 	assert_int_equal(seen->wrong, 0);
 	/* snap-internals(7), BUGS: some calls may return EINTR */
 	assert_between(seen->returned, 0, KILLS / 50);
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &i, 0), target);
-	munmap(seen, sizeof *seen);
+	target_kill();
 }
 
 /*
@@ -507,17 +531,13 @@ killed_restarted(void **state)
 	(void)state;
 	start(wait_long);
 	call_await(SYS_nanosleep);
-	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
-	assert_int_equal(waitpid(target, &status, __WALL), target);
+	target_stop();
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
 	call_await(SYS_restart_syscall);
 	for (i = 0; i < timeout(1000) && call_now().nr != SYS_nanosleep; i++)
 		usleep(1000);
 	if (i == timeout(1000) && geteuid() != 0) {
-		kill(target, SIGKILL);
-		assert_int_equal(waitpid(target, &status, 0), target);
-		munmap(seen, sizeof *seen);
+		target_kill();
 		skip_because("only root sees which call goes on");
 	}
 	if ((tracer = fork()) == 0) {
@@ -530,9 +550,7 @@ killed_restarted(void **state)
 	assert_int_equal(status, SIGKILL);
 	call_await(SYS_nanosleep);
 	assert_int_equal(seen->returned, 0);
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &status, 0), target);
-	munmap(seen, sizeof *seen);
+	target_kill();
 }
 
 static void
@@ -983,13 +1001,10 @@ puts_back(void **state)
 	uint64_t arg[6] = { 0 }, mask[2];
 	char buf[64], what[64] = "written and read";
 	int64_t ret;
-	int status;
 
 	(void)state;
 	start(compute);
-	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
-	assert_int_equal(waitpid(target, &status, __WALL), target);
+	target_stop();
 	assert_int_equal(gregs_read(target, &was), 0);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[0]);
 	assert_ptr_not_equal(in = inject_begin(stopped_anywhere(target), true,
@@ -1159,9 +1174,7 @@ waits_signalled(const struct waits *w, int times, int before, int between)
 	if (k == timeout(5000) || seen->wrong != 0 || seen->handled != 1)
 		fail_msg("%s: %ld handled, %ld returned, %ld wrong", w->name,
 		    seen->handled, seen->returned, seen->wrong);
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &k, 0), target);
-	munmap(seen, sizeof *seen);
+	target_kill();
 }
 
 static void
@@ -1217,16 +1230,14 @@ ended_call_is_left(void **state)
 	    SA_RESTART, true, false };
 	struct seencall c = { 0 };
 	struct gregs was, is;
-	int i, status;
+	int i;
 
 	(void)state;
 	waiting = &w;
 	start(wait_interrupted);
 	assert_int_equal(call_awaited(), w.nr);
 	c = call_now();
-	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
-	assert_int_equal(waitpid(target, &status, __WALL), target);
+	target_stop();
 	handler_left();
 	assert_int_equal(gregs_read(target, &was), 0);
 	assert_false(restart_call(target, &c));
@@ -1237,9 +1248,7 @@ ended_call_is_left(void **state)
 		usleep(1000);
 	assert_int_equal(seen->returned, 1);
 	assert_int_equal(seen->handled, 1);
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &status, 0), target);
-	munmap(seen, sizeof *seen);
+	target_kill();
 }
 
 /*
@@ -1252,7 +1261,7 @@ call_is_itself(void **state)
 	static const struct waits w = { "epoll_pwait", SYS_epoll_pwait,
 	    SA_RESTART, true, false };
 	struct seencall real, other;
-	int i, status;
+	int i;
 
 	(void)state;
 	waiting = &w;
@@ -1265,19 +1274,14 @@ call_is_itself(void **state)
 		other.arg[3] += i == 1;
 		other.sp -= i == 2;
 		other.pc += i == 3;
-		assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
-		assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL),
-		    0);
-		assert_int_equal(waitpid(target, &status, __WALL), target);
+		target_stop();
 		(void)restart_call(target, &other);
 		assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
 		assert_int_equal(call_awaited(), w.nr);
 		assert_int_equal(call_now().arg[0], real.arg[0]);
 	}
 	assert_int_equal(seen->wrong, 0);
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &status, 0), target);
-	munmap(seen, sizeof *seen);
+	target_kill();
 }
 
 #ifdef __x86_64__
@@ -1322,25 +1326,20 @@ static void
 ioctl_is_left(void **state)
 {
 	struct user_regs_struct r;
-	int i, status;
+	int i;
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		by_int80 = i == 1;
 		start(wait_once);
 		assert_int_equal(call_awaited(), by_int80 ? 54 : SYS_ioctl);
-		assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
-		assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL),
-		    0);
-		assert_int_equal(waitpid(target, &status, __WALL), target);
+		target_stop();
 		/* since Linux 6.6 it is restarted; pretend an older kernel */
 		assert_int_equal(ptrace(PTRACE_GETREGS, target, NULL, &r), 0);
 		r.rax = (uint64_t)-(int64_t)EINTR;
 		assert_int_equal(ptrace(PTRACE_SETREGS, target, NULL, &r), 0);
 		assert_false(restart_call(target, &(struct seencall){ 0 }));
-		kill(target, SIGKILL);
-		assert_int_equal(waitpid(target, &status, 0), target);
-		munmap(seen, sizeof *seen);
+		target_kill();
 	}
 }
 
