@@ -70,10 +70,10 @@ elsewhere() {
 
 	kill -STOP "$pid"
 	until_true is_stopped
-	# separate debugging information exists on this machine only
-	LC_ALL=C.UTF-8 timeout 120 gdb -nx -batch \
-	    -iex 'set debuginfod enabled off' \
-	    -iex 'set debug-file-directory /nowhere' -ex 'thread apply all bt' -p "$pid" 2>/dev/null |
+	# separate debugging information exists on this machine only, and
+	# ${gdb[@]} does not read it
+	LC_ALL=C.UTF-8 timeout 120 "${gdb[@]}" -ex 'thread apply all bt' \
+	    -p "$pid" 2>/dev/null |
 	    of_process >"$tmp/live.bt"
 	eu-stack -p "$pid" 2>/dev/null | frames >"$tmp/live.eu"
 	snap -o "$tmp/snap" "$pid"

@@ -66,7 +66,7 @@ as=(taskset -c "$(first_cpu)")
 target "$targets/blocked"
 busy=()
 for i in 1 2 3; do
-	taskset -c "$(first_cpu)" bash -c 'while :; do :; done' &
+	"${as[@]}" bash -c 'while :; do :; done' &
 	busy+=($!)
 done
 n=$(often 5)
